@@ -1,1 +1,2 @@
-"""A language model behind OpenAI's chat completions: whom to ask, what may be spent, and a client that pays once."""
+"""A language model behind OpenAI's chat completions: its settings, its budget, and a client that pays for each answer
+once."""

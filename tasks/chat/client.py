@@ -17,19 +17,19 @@ from tasks.crawl.reasons import http_reason
 from tasks.engine.closing import Closing
 
 _RETRIES = 3  # of a request that failed for now
-_SILENT_IN_A_ROW = 5  # requests without an answer after which the service is taken to be away
-_WRONG_SETTINGS = frozenset(map(http_reason, (401, 403, 404)))  # every further request would end so too
+_SILENT_IN_A_ROW = 5  # requests without an answer after which the service counts as unavailable
+_WRONG_SETTINGS = frozenset(map(http_reason, (401, 403, 404)))  # every further request would fail too
 _NOT_UNDERSTOOD = frozenset(map(http_reason, (400, 422)))
 _STREAMED = {"stream": True, "stream_options": {"include_usage": True}}
 _NEEDED = frozenset({"model", "messages", "max_tokens", "max_completion_tokens", "temperature"})
-_UNNAMED = frozenset({"response_format", *THINKING_OFF})  # they change no answer that would be paid for again
+_UNNAMED = frozenset({"response_format", *THINKING_OFF})  # they do not change answers, so kept ones stay valid
 _LIMIT, _NEW_LIMIT = "max_tokens", "max_completion_tokens"  # the name of gpt-5 and the o-series
 # Where servers of /models say how many tokens a model reads and writes together: vLLM and SGLang, others, llama.cpp.
 _CONTEXTS = ("max_model_len", "context_length", "n_ctx")
 
 
 class ChatError(ValueError):
-    """The language model cannot be asked at all, by these settings or for now; asked again at once, it would end so."""
+    """The language model cannot be asked, by these settings or for now; another request now would fail too."""
 
 
 class LocalAnswers(Protocol):
@@ -128,7 +128,7 @@ class ChatClient(Closing):
         return answer
 
     def check(self) -> int | None:
-        """See that the model can be asked; return the tokens that it reads and writes together, None if nobody says.
+        """Check that the model can be asked; return the tokens that it reads and writes together, None if unknown.
         Raises ChatError: nobody answers, the key is refused, or the server has no such model; it names the setting."""
         where = f"{self._section}.url is {self._settings.url!r}"
         try:
@@ -189,7 +189,7 @@ class ChatClient(Closing):
             return answer
 
     def _check_there(self, fault: NoAnswerError) -> None:
-        """Raise ChatError if, after a request without an answer, no further one would have any."""
+        """Raise ChatError if a request without an answer shows that further ones would fail too."""
         with self._lock:
             self._silent += fault.reason != TOO_LONG
             silent = self._silent
@@ -209,8 +209,8 @@ def _without(request: Mapping[str, Any], refused: frozenset[str]) -> dict[str, A
 
 
 def _refused_in(fault: NoAnswerError, body: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the fields of a request that its refusal names, or all that not every server knows; none where they are
-    not the cause."""
+    """Yield the fields of a request that its refusal names, or all that not every server knows; none if they are not
+    the cause."""
     if fault.reason not in _NOT_UNDERSTOOD:
         return
     # "Unsupported parameter: 'max_tokens' ... Use 'max_completion_tokens' instead." names the first of them.

@@ -1,4 +1,4 @@
-"""What a server answers to a chat: a completion with text, or the reason and the server's own words."""
+"""A server's answer to a chat: a completion with text, or the reason and the server's own words."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ TOO_LONG = "context"  # the reason where the request is longer than the model re
 NO_TEXT = "no_text"  # the reason where a completion has no text
 SERVER_ERROR = "server_error"  # the reason where a success holds an error
 NO_COMPLETION = "no_completion"  # the reason where a success holds something else
-# Reasons that lie in the request: asked again, it would end so. All others are failures for now.
+# Reasons that are due to the request: it would fail again. All others are temporary failures.
 OF_THE_REQUEST = frozenset({NOT_ASKED, TOO_LONG, NO_TEXT, PageReason.TOO_LARGE, *map(http_reason, (400, 413, 422))})
 # vLLM, SGLang and llama.cpp know the first, Ollama, OpenRouter and OpenAI the second.
 THINKING_OFF: Mapping[str, Any] = {"chat_template_kwargs": {"enable_thinking": False}, "reasoning_effort": "none"}
@@ -53,7 +53,7 @@ class ChatAnswer:
 
 
 def tokens(messages: Sequence[Message]) -> int:
-    """Return how many tokens messages have at most, by their bytes, as no tokenizer of theirs is here."""
+    """Return how many tokens messages have at most, by their bytes, because the model's tokenizer is not here."""
     return sum(len(message["content"].encode()) // _CHARACTERS + 8 for message in messages)
 
 
@@ -95,8 +95,8 @@ class Stream:
     """A completion that comes in server-sent events."""
 
     texts: list[str] = field(default_factory=list)
-    events: int = 0  # about the tokens so far, of thinking too
-    ended: bool = False  # whether the server said that it is all there
+    events: int = 0  # about the tokens so far, also of thinking
+    ended: bool = False  # whether the server said that it is complete
     looping: bool = False  # whether the model repeats itself
     _whole: dict[str, Any] = field(default_factory=dict)  # fields of the events
     _thought: str = ""

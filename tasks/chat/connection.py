@@ -1,4 +1,4 @@
-"""Requests to a server of language models: JSON there, and back a body or a stream whose silence has a limit."""
+"""Requests to a server of language models: sends JSON, and receives a body or a stream whose silence has a limit."""
 
 import json
 import logging
@@ -25,7 +25,7 @@ _HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class _ForNowError(NoAnswerError):
-    """Another try may have an answer; `wait` has the seconds that the server asks for."""
+    """A retry may succeed; `wait` has the seconds that the server asks for."""
 
     def __init__(self, reason: str, words: str = "", wait: float | None = None) -> None:
         super().__init__(reason, words)
@@ -47,7 +47,7 @@ class Connection(Closing):
     ) -> None:
         """Make the connection. `url`: where chats are sent to. `key`: None = none. `connections`: requests at the same
         time. `silent_seconds`: limit for the next part of a stream, and for the whole of another answer. `retries`:
-        further requests after one that failed for now, a limit that was reached excepted. `backoff_seconds`: wait
+        further requests after one that failed for now, but not after a limit. `backoff_seconds`: wait
         before the first. Proxies are those of the environment, except for a server on this machine."""
         self._url, self._silent, self._retries, self._backoff = url, silent_seconds, retries, backoff_seconds
         host = urlsplit(url).hostname or ""
@@ -134,7 +134,7 @@ class _Named:
         match error:
             case httpx.ConnectTimeout() | httpx.ConnectError():
                 raise _ForNowError(PageReason.CONNECT_ERROR, str(error)) from error
-            case httpx.TimeoutException():  # our own limit: asked again, it would take as long
+            case httpx.TimeoutException():  # our own limit: a retry would take as long
                 raise NoAnswerError(PageReason.TIMEOUT, "no more came within the limit of silence") from error
             case httpx.RemoteProtocolError() if "complete message body" in str(error) or "incomplete" in str(error):
                 raise _ForNowError(PageReason.TRUNCATED_BODY) from error
@@ -169,7 +169,7 @@ def _body(answer: httpx.Response, deadline: float) -> bytes:
 
 
 def _retry_after(answer: httpx.Response) -> float | None:
-    """Return the seconds that the server asks for; a date is not read, as clocks differ."""
+    """Return the seconds that the server asks for; a date is not read, because clocks differ."""
     try:
         return max(0.0, float(answer.headers["Retry-After"]))
     except (KeyError, ValueError):

@@ -31,7 +31,7 @@ class SummarySource:
     title: str | None = None  # of the page, or None
     refused: str | None = None  # a sentence on why nothing of it was used; None for a source that was
     paragraphs: Sequence[Paragraph] = ()  # its text
-    fetched: bool = False  # whether its bytes are kept, so that it can be shown as fetched
+    fetched: bool = False  # whether its bytes are kept, so that the page can show it as fetched
     date: str | None = None  # on which it was published, as YYYY-MM-DD, or None
     author: str | None = None  # names, separated by "; ", or None
     site: str | None = None  # name of its site, or None
@@ -43,7 +43,7 @@ class SummarySource:
 
 
 def place_of(position: int, page: int | None) -> str:
-    """Return for people where a paragraph is in its source; `position` from 0, `page` of a file from 1."""
+    """Return the place of a paragraph in its source, in words; `position` from 0, `page` of a file from 1."""
     return f"{'' if page is None else f'page {page}, '}paragraph {position + 1}"
 
 
@@ -73,9 +73,9 @@ class SummarySentence:
     passages: Sequence[int] = ()  # numbers of the cited passages
     quotes: Sequence[str] = ()  # of each cited passage, the sentence that is closest to this one
     missing: Sequence[str] = ()  # names, numbers and dates that the quotes do not contain
-    tested: str = ""  # what was found, in a few words for people
-    heading: str = ""  # of the section that it begins
-    sides: Sequence[str] = ()  # where sources differ, what each passage says, as a clause
+    tested: str = ""  # the verifier's result, in a few words for people
+    heading: str = ""  # heading of the section that it begins
+    sides: Sequence[str] = ()  # if sources differ, the statement of each passage, as a clause
 
     @property
     def supported(self) -> bool:
@@ -98,7 +98,7 @@ class CitedSummary:
     sentences: Sequence[SummarySentence]
     passages: Sequence[Passage]
     sources: Sequence[SummarySource]
-    notes: Sequence[str] = ()  # sentences on what a reader should know
+    notes: Sequence[str] = ()  # notes for the reader, as sentences
     seconds: float = 0.0  # from the first fetch to the last citation
     made: str = ""  # UTC time, ISO 8601
     about: str = ""  # the topic of which `title` is a question; empty where `title` is the topic
@@ -110,7 +110,7 @@ class CitedSummary:
 
     @property
     def differing(self) -> Sequence[SummarySentence]:
-        """A sentence for each thing of which sources say what differs."""
+        """A sentence for each difference between sources."""
         return [sentence for sentence in self.sentences if sentence.sides]
 
 
@@ -151,7 +151,7 @@ class PassageNumbers:
         return [replace(one, heading="" if number else heading) for number, one in enumerate(results)]
 
     def differing(self, told: Sequence[Difference]) -> list[SummarySentence]:
-        """Return a sentence for each thing of which sources say what differs, with a passage for each value."""
+        """Return a sentence for each difference between sources, with a passage for each value."""
         results = []
         for item in told:
             numbers = tuple(self.number(each.passage, each.sentence) for each in item.statements)

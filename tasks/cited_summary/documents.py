@@ -1,5 +1,5 @@
-"""A cited summary as a Word file and as a PDF: sentences with the numbers of their passages, where sources differ, the
-passages, and the sources."""
+"""A cited summary as a Word file and as a PDF: sentences with the numbers of their passages, the differences between
+sources, the passages, and the sources."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class DocumentPart:
     style: Style
     text: str
     numbers: tuple[int, ...] = ()  # of the passages that it cites
-    doubt: str = ""  # what the verifier found, where no passage says the sentence
+    doubt: str = ""  # the verifier's result, if no passage says the sentence
 
 
 def to_docx(summary: CitedSummary) -> bytes:

@@ -1,4 +1,4 @@
-"""A summary that a reader changed: sentences were dropped, moved or written anew, and each is checked again."""
+"""A summary that a reader changed: sentences were removed, moved or rewritten, and each is checked again."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,8 +10,8 @@ EDITED = "A reader changed this summary; its sentences were checked again."
 
 
 def edited(summary: CitedSummary, sentences: Sequence[str]) -> CitedSummary:
-    """Return a summary with other sentences, cited and marked as those of a system are. What sources say differently
-    stays. Raises ValueError: no sentence is given."""
+    """Return a summary with other sentences, cited and marked as those of a system are. The differences between sources
+    stay. Raises ValueError: no sentence is given."""
     lines = [line for sentence in sentences if (line := " ".join(sentence.split()))]
     if not lines:
         raise ValueError("there is no sentence: expected at least one, or delete the summary")
@@ -37,7 +37,7 @@ def edited(summary: CitedSummary, sentences: Sequence[str]) -> CitedSummary:
 def _renumbered(
     sentence: SummarySentence, summary: CitedSummary, citations: PassageNumbers, places: Sequence[tuple[int, int]]
 ) -> SummarySentence:
-    """Return a sentence with the numbers that its passages have now."""
+    """Return a sentence with the new numbers of its passages."""
     cited = {passage.number: (passage.source, passage.position) for passage in summary.passages}
     numbers = [
         citations.number(places.index(cited[number]), quote)

@@ -71,7 +71,7 @@ def to_text(summary: CitedSummary) -> str:
     for sentence in summary.told:
         lines += ["", clean(sentence.heading)] if sentence.heading else []
         numbers = "".join(f"[{number}]" for number in sentence.passages)
-        arrow = " " if sentence.verdict == "said" else "<-"  # doubt is seen at a glance
+        arrow = " " if sentence.verdict == "said" else "<-"  # a doubtful sentence is marked visibly
         lines.append(f"{clean(sentence.text)} {numbers}  {arrow} {_mark(sentence)}")
     lines += ["", *_differences(summary), *(clean(note) for note in summary.notes)]
     if summary.sentences:
@@ -107,8 +107,8 @@ def to_cited_text(summary: CitedSummary) -> str:
 
 
 def to_bibtex(summary: CitedSummary) -> str:
-    """Return an entry for each source that was used, as BibTeX and BibLaTeX read it: what is known of it, title,
-    address and when it was read."""
+    """Return an entry for each source that was used, for BibTeX and BibLaTeX: author, site and date if known, title,
+    address and the date of reading."""
     entries = []
     for source in _used(summary):
         fields = {"title": f"{{{clean(source.title or source.name).translate(_ESCAPED)}}}"}
@@ -122,7 +122,7 @@ def to_bibtex(summary: CitedSummary) -> str:
     return "\n\n".join(entries) + "\n"
 
 
-# Bytes are a file, and no text for a terminal.
+# Bytes are a file, not text for a terminal.
 FORMATS: Mapping[str, tuple[str, Callable[[CitedSummary], str | bytes]]] = {
     "md": ("text/markdown", to_markdown),
     "json": ("application/json", to_json),

@@ -1,5 +1,5 @@
-"""Summaries that people wait for: at most some at once, the others in order of arrival; and those kept on the root, a
-small file each: listed, searched, read again and deleted."""
+"""Summaries that people wait for: a few at the same time, the others in order of arrival. Finished ones are small files
+on the root, which can be listed, searched, read again and deleted."""
 
 import logging
 import re
@@ -36,7 +36,7 @@ class SummaryJob:
     choice: str  # which system is to write, as `chosen_system` takes it
     settings: SummarySettings  # length, language and headings among them
     state: Literal["waiting", "working", "done", "failed", "cancelled"] = "waiting"
-    progress: Progress = field(default_factory=lambda: Progress("waiting", 0.0))  # what is being done
+    progress: Progress = field(default_factory=lambda: Progress("waiting", 0.0))  # the present step
     error: str = ""  # why it failed, for people
     summary: CitedSummary | None = None  # the result
     asked_of: str = ""  # id of the summary of whose sources `title` is a question; "" = `title` is a topic
@@ -208,12 +208,12 @@ class Jobs(Closing):
 
 
 FOLDER = "summaries"
-_ID = re.compile(r"[\w-]{22}", re.ASCII)  # as `Jobs` makes them: no name leads out of the folder
+_ID = re.compile(r"[\w-]{22}", re.ASCII)  # as `Jobs` makes them, so that a name cannot leave the folder
 
 
 @dataclass(frozen=True)
 class _Kept:
-    """What a file holds: the summary, and what it was asked with."""
+    """The content of a file: the summary, and its request."""
 
     choice: str
     words: int
@@ -237,10 +237,10 @@ class KeptEntry:
 
 
 class KeptSummaries:
-    """The files; usable from many threads. What they say is held in memory for the search."""
+    """The files; usable from many threads. Their text is held in memory for the search."""
 
     def __init__(self, store: Store, settings: SummarySettings) -> None:
-        """Take the root, and the settings that a summary does not bring itself."""
+        """Take the root, and the settings that a summary's file does not have."""
         self._store, self._settings = store, settings
         self._file = TypeAdapter(_Kept)
         self._listed: dict[str, tuple[KeptEntry, str] | None] = {}  # None for a file that is not a summary

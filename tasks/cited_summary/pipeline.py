@@ -133,7 +133,7 @@ def summarize(
 
 
 def check_request(given: Sequence[GivenSource], settings: SummarySettings) -> None:
-    """Raise ValueError, which says what was expected, for a request that cannot be worked on."""
+    """Raise ValueError, which says what was expected, for an impossible request."""
     if not given:
         raise ValueError("there is no source: expected at least one web address, file or text to summarize")
     if len(given) > settings.max_sources:
@@ -148,7 +148,8 @@ def _counted(pages: pa.Table, progress: Report) -> Iterator[pa.RecordBatch]:
 
 @dataclass
 class _Made:
-    """What a system wrote, its citations, how many of its sentences were left out, and what sources say differently."""
+    """A system's text, its citations, the number of its sentences that were left out, and the differences between
+    sources."""
 
     sentences: list[SummarySentence]
     citations: PassageNumbers
@@ -168,7 +169,7 @@ def _cited(
     progress: Report,
 ) -> _Made:
     """Return what a system writes; `number_of` has the sources' numbers by URL, `named` their titles by number."""
-    begun = 0.75 if system.summarizer or system.writer else 0.9  # the extractive system may come second, and is quick
+    begun = 0.75 if system.summarizer or system.writer else 0.9  # the extractive system may replace it, and is quick
     progress(Progress("ranking paragraphs", begun))
     features = pa.Table.from_batches(compute_features(topic, paragraphs, system.words), schema=FEATURES.schema)
     ranked = rank_paragraphs(topic, paragraphs, features, system.ranker, system.ranking)
@@ -207,7 +208,7 @@ def _cited(
     progress(Progress("citing", begun + 0.06))
     begins = [pages[passage.source, passage.position] for passage in passages]
     citations = PassageNumbers([passage.text for passage in passages], places, begins)
-    words = settings.words if system.summarizer else None  # the others were told
+    words = settings.words if system.summarizer else None  # the others are listed as differences
     sentences = [item for heading, summary in sections for item in citations.of(title, summary, heading, told, words)]
     return _Made(sentences, citations, left_out, told)
 
@@ -220,7 +221,7 @@ def _choose(
     told: Sequence[Difference],
 ) -> list[tuple[str, Summary]]:
     """Return sentences of the passages as sections with their headings: one section without a heading, or one a
-    heading. `headings`: of each passage; None for none. `told`: differences that no sentence may take sides on."""
+    heading. `headings`: of each passage; None for none. `told`: differences; no sentence may state one side of them."""
     sections: dict[str, list[str]] = {}
     for item in choose(title, passages, settings.words, language=settings.language, told=told):
         sections.setdefault(headings[item.passage] if headings else "", []).append(item.text)

@@ -126,7 +126,7 @@ def read_notes(documents: pa.Table) -> pa.Table:
 
 def _joined(lines: Sequence[str]) -> list[str]:
     paragraphs = list[str]()
-    room = 0  # words that the last paragraph, of notes, may still take
+    room = 0  # words that the last paragraph of notes may still take
     for line in lines:
         words = len(written_words(line))
         if not _is_note(line, words):
@@ -147,8 +147,8 @@ def _is_note(line: str, words: int) -> bool:
 
 
 def suggest_title(documents: pa.Table, names: Sequence[str]) -> str:
-    """Return a title for DOCUMENTS rows that were given without one: of their own titles and names, the one whose words
-    most of them have; without any text, the name of the first source. `names`: of the sources."""
+    """Return a title for DOCUMENTS rows that were given without one: the title or name whose words most of them have;
+    without any text, the name of the first source. `names`: of the sources."""
     titles, texts = list[str](), list[str]()
     for row in documents.select(["title", "paragraphs", "reason"]).to_pylist():
         if row["reason"] is None:

@@ -1,6 +1,6 @@
 """A page as it was fetched, made harmless to show: no scripts, no remote loads, no links to follow, a passage marked.
-Two walls: the markup is cleaned here, and whoever serves the result adds `POLICY`, which forbids the browser everything
-but inline styles, should the cleaning have missed something."""
+There are two walls. This module cleans the markup, and the server of the result adds `POLICY`, which forbids the
+browser everything except inline styles, in case the cleaning misses something."""
 
 import html as text_html
 
@@ -11,11 +11,11 @@ from tasks.extraction.markup import decode, parse
 
 POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'"
 ANCHOR = "cited-passage"
-_COMPARED = 80  # characters of a passage by which its element is found
+_COMPARED = 80  # characters of a passage that identify its element
 _MARK = "background:#ffe58a;color:#222;outline:3px solid #d9a400"
-# What loads something or leads away; what remains are texts and their layout.
+# Parts that load something or lead away; the rest is text and its layout.
 _ADDRESSES = ("src", "srcset", "href", "action", "formaction", "background", "poster", "data", "ping", "longdesc")
-# Beside what it takes away of itself: scripts, comments, links, meta, embedded things, frames, forms.
+# In addition to what the cleaner removes itself: scripts, comments, links, meta, embedded things, frames, forms.
 _CLEANER = Cleaner(
     style=True, inline_style=False, page_structure=False, safe_attrs_only=False, kill_tags={"base", "audio", "video"}
 )

@@ -51,7 +51,7 @@ class SummarySettings(Settings):
             total_seconds=30.0,
             max_bytes=self.max_bytes,
             allowed_hosts=self.allowed_hosts,
-            mirror_hosts=(),  # they could repeat a target, and here is none
+            mirror_hosts=(),  # clones repeat a target, and a summary has no target
             max_crawl_delay_seconds=10.0,
             retries=1,
             max_backoff_seconds=5.0,

@@ -34,7 +34,7 @@ _TYPES = {
 SUFFIXES = tuple(_TYPES)
 _READ = frozenset({*_TYPES.values(), *PACKED})
 _EXPECTED = "HTML, PDF, Word (.docx), slides (.pptx), OpenDocument, EPUB, plain text or Markdown"
-# Ends of names that people expect to be read, so that a folder does not pass over them in silence.
+# Ends of names that people expect to be read, so that a folder does not ignore them silently.
 _REFUSED = (
     ".doc",
     ".docm",
@@ -53,7 +53,7 @@ _REFUSED = (
 _GIVEN = frozenset({*_TYPES, *_REFUSED})
 
 
-# Of a saved page.
+# The addresses in a saved page.
 _HEAD = 262_144  # bytes; programs that save pages put style sheets before its links
 _SAVED = re.compile(
     r"<!--\s{0,20}(?:saved from url=\(\d{1,5}\)|Page saved with SingleFile\s{1,20}url: {0,9})(https?://[^\s<>\"]{1,2000})"
@@ -119,7 +119,7 @@ def megabytes(size: int) -> str:
 
 
 def read_sources(names: Iterable[str], limit: int, standard_input: IO[bytes]) -> list[GivenSource]:
-    """Return everything that was named on a command line, in order; of a folder, the files of known types by name.
+    """Return everything that was named on a command line, in order; a folder gives its files of known types by name.
     `names`: URLs, files, folders, or `-` for the standard input; `limit`: bytes of a file, at most; `standard_input`:
     where `-` is read from. Raises FileNotFoundError: a name is neither a URL nor a file nor a folder."""
     return [given for name in names for given in _read(name, limit, standard_input)]

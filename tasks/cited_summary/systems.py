@@ -1,7 +1,7 @@
 """Which system summarizes: the champion of a registry, the models of a build, a model's folder, or none of them.
 
-A model that was trained on other texts writes nonsense. Its vocabulary may show it beforehand, as words that it does
-not know are spelt in many pieces; what it then writes does, as next to nothing of it is in the sources."""
+A model that was trained on other texts writes nonsense. Its vocabulary may show this beforehand, because it spells
+unknown words in many pieces. Its summary shows it too, because the sources support nearly none of it."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -36,21 +36,20 @@ _PREDICTOR = "models/attention-summarizer"
 # 200 paragraphs give better sentences than 40: +.9 values F1 on wikigraph (`benchmarks/extractors.py`).
 _BY_TITLE = RankingSettings(method="similarity", keep=200)
 _WITHOUT_JUNK = ParagraphSettings(quality=0.76)  # as in the preset `records`, which is for pages of the real web too
-# A folder alone does not say how its model is to be decoded: only names and numbers of the input are sure to be safe.
+# A folder does not say how to decode its model, so only names and numbers of the input may be written.
 _CAREFULLY = DecodingSettings(source_values=True, block_ngrams=3, max_length=200)
 _MOST_SYSTEMS = 20  # versions and builds to choose from
 _SECTIONS: Mapping[str, Any] = {"decoding": DecodingSettings, "graphs": GraphSettings, "examples": ExampleSettings}
-# Pieces a word, from which a model does not suit. Chosen on pages of four groups of wikigraph, which the vocabulary of
-# a mini web spells in 2.21 to 2.43 pieces a word. On the other four groups that one takes 2.43 to 2.62, and
-# vocabularies of 4,000 and 8,000 pieces, trained on the pages of all groups but the one that they spell, 1.69 to 2.09.
+# Pieces a word from which a model does not suit. The vocabulary of a mini web spells pages of wikigraph in 2.21 to 2.62
+# pieces a word. Vocabularies of 4,000 and 8,000 pieces, trained on the pages of the other groups, take 1.69 to 2.09.
 MOST_PIECES = 2.2
 # Share of a model's sentences that the sources must support; a sentence that only several passages together support
 # counts half. Chosen on 30 topics of the demo's own world and 24 piles outside it (FreshWiki's articles cut into their
 # sections, and ours). Among as many others, all 30 topics of the world pass, and no pile outside it does. A higher
 # share would also refuse summaries of the world, because one passage alone supports few of their sentences.
 LEAST_BORNE_OUT = 0.25
-# Share of the words that were asked for, or that the sources have if these are fewer. Chosen on 104 topics of a demo's
-# own world, of which 5 % are below it; of 97 of another world 2 % are.
+# Share of the requested words, or of the sources' words if these are fewer. 2 to 5 % of the demo's summaries are below
+# it.
 LEAST_WORDS = 0.2
 _SAMPLE = 200  # paragraphs whose pieces are counted
 

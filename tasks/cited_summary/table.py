@@ -11,7 +11,7 @@ from tasks.extractive.pile import PilePassage
 
 MOST_QUESTIONS = 10
 _MOST_CHARACTERS = 300  # of a question
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what makes a spreadsheet run a cell
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # first characters that make a spreadsheet run a cell
 
 
 @dataclass(frozen=True)
@@ -65,5 +65,5 @@ def to_csv(questions: Sequence[str], rows: Sequence[SourceRow]) -> str:
 
 
 def _inert(text: str) -> str:
-    """Return a text that a spreadsheet shows and does not run."""
+    """Return a text that a spreadsheet only shows."""
     return f"'{text}" if text.startswith(_FORMULA) else text

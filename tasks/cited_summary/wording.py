@@ -1,4 +1,4 @@
-"""What exports and the page say of a summary's marks, systems and sources."""
+"""Words of exports and the page for a summary's marks, systems and sources."""
 
 from collections.abc import Iterable, Mapping
 from typing import get_args
@@ -16,7 +16,7 @@ _EXTRACTIVE = get_args(Baseline)
 
 
 def meaning(systems: Iterable[str]) -> str:
-    """Return what the marks of these systems' sentences say: what was tested, and how far it can be trusted."""
+    """Return the meaning of the marks of these systems' sentences: what was tested, and how reliable it is."""
     copied = {system in _EXTRACTIVE for system in systems}
     told = ("tested", *["written"] * (False in copied), *["copied"] * (True in copied))
     return " ".join(_WORDS[item] for item in told)

@@ -2,7 +2,7 @@
 files. A table's files are in a folder, in an object store, or named by a list on the web; of its thirty columns
 (https://github.com/commoncrawl/cc-index-table) eight are read.
 
-A table is sorted by key, so the URLs of a shard of hosts lie all over it. Grouped by file, every file is read once for
+A table is sorted by key, so the URLs of a shard of hosts are all over it. Grouped by file, every file is read once for
 all URLs. Only row groups whose keys may include a wanted one are read: first the column of keys, and the other columns
 only if one of the keys is wanted. They are read batch by batch, so that memory does not grow with the file. Which
 captures of a URL are tried is decided by the rule of the CDX look-up (`tasks.crawl.common_crawl`), for whole columns.
@@ -203,7 +203,7 @@ def _text(value: Any) -> str:
 
 
 def index_files(settings: CrawlSettings, *, table: IndexFiles, connect_to: Mapping[str, str]) -> pa.Table:
-    """Return what the footers of a table's files say, as rows of `index_files`; raises as `open_table`."""
+    """Return the content of the footers of a table's files, as rows of `index_files`; raises as `open_table`."""
     with (
         RemoteFiles(settings, connect_to) as remote,
         ThreadPoolExecutor(settings.common_crawl.connections, "footers") as pool,
@@ -259,7 +259,7 @@ _GOOD, _REDIRECT, _REDIRECT_SOMEWHERE, _OTHER, _BAD = range(5)
 
 
 def chosen_captures(found: pa.Table, settings: CommonCrawlSettings) -> pa.Table:
-    """Return where the captures are that are tried, by number of the key and preference; a bad place has a reason.
+    """Return the places of the captures that are tried, by number of the key and preference; a bad place has a reason.
     `found` has the target of each redirect as the column `redirect`."""
     # Older tables have times in nanoseconds and without a zone; they are in UTC too.
     times = pc.cast(found.column("fetch_time"), _TIME, safe=False)

@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 _INDEX_LINES = 50  # captures of one URL that an index is asked for
 CAPTURES_TRIED = 2  # of one URL, best first
-MAX_RECORD_BYTES = 12_000_000  # as it lies in the archive; Common Crawl cuts pages itself, long before
+MAX_RECORD_BYTES = 12_000_000  # as it is in the archive; Common Crawl itself cuts pages at a much lower limit
 _MAX_LINE_BYTES = 20_000
 _ANSWERS_A_FILE = 2_000  # as many rows as a segment of the journal has
 FILE_NAME = r"[A-Za-z0-9_-][A-Za-z0-9_./+=-]*"
@@ -132,7 +132,7 @@ def look_up_shard(
                     failed.append(url)
                 else:
                     answered(url, captures)
-        for url in failed:  # once more, because an outage may have passed
+        for url in failed:  # once more, because an outage may be over
             captures = indexes.rows(url)
             if _has_failed(captures):
                 indexes.check()

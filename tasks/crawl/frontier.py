@@ -80,10 +80,10 @@ ARCHIVES: Mapping[str, str] = read_data("tasks.crawl", "sites.toml")["archives"]
 
 @dataclass(frozen=True)
 class DomainLoad:
-    """What is left to ask of a registered domain."""
+    """The remaining requests to a registered domain."""
 
     domain: str  # the registered domain
-    hosts: int  # its hosts in what was read of the frontier
+    hosts: int  # its hosts in the part of the frontier that was read
     urls: int  # its URLs, at most: one that several articles cite counts for each
     days: float  # time for that many requests at the polite rate; a Crawl-delay can make it longer
 

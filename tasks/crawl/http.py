@@ -47,7 +47,7 @@ class Response:
     received: int  # decoded body bytes read, also if the body was refused
     fault: FetchError | None  # the error after the headers, or None
     arrived: float | None  # time of the last byte, seconds since 1970; for a capture its date, None if that is unknown
-    refusal: bytes = b""  # what a status that is not a success says, its first 64 kB
+    refusal: bytes = b""  # the body of a status that is not a success, its first 64 kB
 
     @property
     def body(self) -> bytes:
@@ -277,17 +277,17 @@ def _next_block(raw: BaseHTTPResponse, size: int, decode: bool) -> bytes:
     except faults.DecodeError as error:
         if raw._decoder is None or len(error.args) > 1:  # an error in the data, and the decoder's own as its cause
             raise
-        return b""  # zstd says so by itself where data end too early: `_has_ended` finds it for all
+        return b""  # only zstd reports data that end too early; `_has_ended` checks it for all
 
 
 def _has_ended(raw: BaseHTTPResponse) -> bool:
-    """Tell whether compressed data came to their own end, where a body did: a cut one may have any length."""
+    """Tell whether compressed data are complete at the end of a body: a cut one may have any length."""
     if raw._decoder is None or raw.tell() == 0:
         return True
     for decoder in getattr(raw._decoder, "_decoders", [raw._decoder]):
         stream = decoder._obj  # no public place says it
         ended = stream.is_finished() if hasattr(stream, "is_finished") else stream.eof  # brotli, or one like zlib
-        # What follows a gzip member and is none is padding.
+        # Bytes after a gzip member that do not begin another one are padding.
         if not ended and getattr(decoder, "_state", None) != GzipDecoderState.SWALLOW_DATA:
             return False
     return True

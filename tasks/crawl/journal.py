@@ -2,9 +2,9 @@
 
 A journal is a directory of segments on any pyarrow filesystem. A segment is an Arrow IPC stream with one record batch
 per row, written through to the file at once: however the process ends, all rows before the one being written are kept.
-Segments are closed regularly, because an object store shows only closed files, and the more there are the seldomer,
-because a crawl of weeks would otherwise leave tens of thousands. When a journal is opened again, a torn end is left
-out, and so is a row whose body does not match its digest. Rows are found by a map in memory."""
+Segments are closed regularly, because an object store shows only closed files. The more there are, the longer each
+stays open, because a crawl of weeks would otherwise leave tens of thousands. When a journal is opened again, a torn end
+is left out, and so is a row whose body does not match its digest. Rows are found by a map in memory."""
 
 import hashlib
 import logging

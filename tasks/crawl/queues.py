@@ -55,8 +55,8 @@ class UrlList:
 
 class Backlog:
     """URLs to fetch, origin by origin. An origin's URLs that were never fetched come first, then the others, least
-    recently fetched first. Origins are ordered likewise by their first URL; on a tie, the origin with the most URLs
-    comes first, because it takes longest."""
+    recently fetched first. Origins are ordered in the same way by their first URL; on a tie, the origin with the most
+    URLs comes first, because it takes longest."""
 
     def __init__(self, urls: UrlList, wanted: Iterable[int], fetched_at: Callable[[str], float]) -> None:
         """Take ascending indices into `urls`, and when each was fetched last: seconds since 1970, 0 for never."""

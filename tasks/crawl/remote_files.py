@@ -1,5 +1,5 @@
 """Files of an archive read over HTTP by ranges of bytes: records of WARC files, and columns of Parquet files. A file
-has gigabytes, and a few kilobytes of it are wanted, so only their bytes are asked for: neighbours together, several at
+has gigabytes, and a few kilobytes of it are needed. So only these bytes are requested: neighbours together, several at
 a time, and none twice. All processes of this machine together keep to `crawl.common_crawl.requests_per_second`."""
 
 import io

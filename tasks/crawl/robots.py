@@ -6,7 +6,7 @@ at once. A file with too many rules to apply in bounded time forbids its origin.
 
 If the standard does not say how to read something, this reads it like Google's open parser (google/robotstxt): a
 version or words after a name, a missing colon, misspelt names of lines, byte order marks. Crawl-delay and Request-rate
-are of no standard; we obey them.
+belong to no standard; we obey them.
 
 In a pattern of paths, here and in tdmrep.json, `*` is any text and a `$` at the end is the end. Patterns and URLs come
 from strangers, so matching is a search for each piece after the one before it, without backtracking: where a piece
@@ -68,7 +68,7 @@ class PathPattern:
         pieces = written.removesuffix("$").split("*")
         whole = len(pieces) - self._ends  # a piece that the end follows has no text after it
         pieces = [_piece(piece) if index < whole else comparable(piece) for index, piece in enumerate(pieces)]
-        # its length, by which the more specific of two patterns is known (RFC 9309, 2.2.2)
+        # its length: the longer of two patterns is the more specific one (RFC 9309, 2.2.2)
         self.octets = sum(map(len, pieces)) + len(pieces) - 1 + self._ends
         self._first, *self._others = pieces
         self._last = self._others.pop() if self._ends and self._others else None
@@ -138,11 +138,11 @@ _MARKUP = re.compile(r"<!--|-->|<[^<>]*>")
 
 @dataclass
 class Group:
-    """What a robots.txt says to one crawler."""
+    """The rules of a robots.txt for one crawler."""
 
     rules: list[tuple[bool, str]] = field(default_factory=list)  # whether each rule allows, and its pattern, in order
     delay: float = 0.0  # seconds between requests by Crawl-delay or Request-rate, the longest; 0 without these
-    # what may not be done with texts: the pattern of a path, "" = of all, and what is refused there, "" = nothing
+    # refused uses of texts: the pattern of a path, "" = of all, and the refused use there, "" = none
     uses: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -157,8 +157,8 @@ def decoded(body: bytes) -> str:
 
 
 def group_for(agent: str, text: str) -> Group:
-    """Return what a robots.txt says to a crawler: the groups that name it, or else those for everyone. A group is its
-    User-agent lines and the rules after them, up to the next User-agent line after a rule. Any other line may come
+    """Return the rules of a robots.txt for a crawler: the groups that name it, or else those for everyone. A group is
+    its User-agent lines and the rules after them, up to the next User-agent line after a rule. Any other line may come
     between (RFC 9309, 2.2.4); a delay there is for the names above it, because many files have groups with only a
     delay. `agent`: product token, letters, `_` and `-`."""
     own, everyones = Group(), Group()
@@ -250,7 +250,7 @@ class Robots:
     refusal: str | None  # reason for refusing every URL of the origin, or None
     rules: bytes = b""  # compressed text of the rules for us; empty if everything is allowed
     delay: float = 0.0  # seconds between requests by Crawl-delay or Request-rate; 0 without these
-    uses: tuple[tuple[str, str], ...] = ()  # what may not be done with texts, as in `Group`
+    uses: tuple[tuple[str, str], ...] = ()  # refused uses of texts, as in `Group`
 
     @property
     def bytes(self) -> int:
@@ -258,8 +258,8 @@ class Robots:
         return _ENTRY_BYTES + len(self.rules) + sum(len(path) + len(refused) for path, refused in self.uses)
 
     def reserves(self) -> Callable[[str], list[str]]:
-        """Return a function that returns the entries of `rights_headers` for a URL: what may not be done with its
-        text. Of several paths of Content-Usage the longest that matches counts."""
+        """Return a function that returns the entries of `rights_headers` for a URL: the refused uses of its text. Of
+        several paths of Content-Usage the longest that matches counts."""
         everywhere = [refused for path, refused in self.uses if not path]
         of_paths = [(PathPattern(path), refused) for path, refused in self.uses if path]
 

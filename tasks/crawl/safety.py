@@ -5,7 +5,7 @@ ones. The name is looked up once, so a second answer cannot differ (DNS rebindin
 that a server that sends a byte now and then cannot exceed the total time of a request. A look-up has a limit too: the
 system's resolver can hang for minutes and cannot be stopped.
 
-The standard library takes for an answer what is none, or is only a part of one. It skips only 100 of the interim
+The standard library accepts responses that are invalid or incomplete. It skips only 100 of the interim
 answers (RFC 9110, 15.2), and would take early hints for the final answer. It takes headers that end anywhere for all
 headers. It takes a malformed chunk size for the end of the connection."""
 
@@ -145,7 +145,7 @@ def system_resolver(host: str, port: int) -> list[str]:
 
 
 class _Current(threading.local):
-    """What is known of the calling thread's request."""
+    """The state of the calling thread's request."""
 
     deadline: float | None = None  # monotonic time at which it ends, or None
     reused: bool = False  # whether it used a kept connection

@@ -1,10 +1,10 @@
-"""What an origin's own files say of its URLs: robots.txt first, which may forbid the two others, in which a site says
-for all its pages that texts must not be mined.
+"""The rules of an origin's files for its URLs. robots.txt comes first, and may forbid the two others. In these a site
+says for all its pages that texts must not be mined.
 
 ai.txt (Spawning, 2023) has the syntax of a robots.txt, and forbids kinds of files by their endings. The list of rules
 in tdmrep.json (TDM Reservation Protocol, W3C community group report, 2024) counts by its first rule whose location
 matches. Their rules become entries of `rights_headers`, like the headers of the page; this module refuses no page. A
-file that could not be read is such an entry too, as it may reserve the page."""
+file that could not be read is such an entry too, because it may reserve the page."""
 
 import json
 import logging
@@ -40,7 +40,7 @@ _RESERVED = (1, "1")
 
 @dataclass(frozen=True)
 class ReservationFile:
-    """What one of the files says."""
+    """The rules of one of the files."""
 
     sign: str  # its entry in `rights_headers` where it reserves a page
     bytes: int  # memory that it takes, about
@@ -119,7 +119,7 @@ Verdict = tuple[str | None, list[str]]
 
 @dataclass(frozen=True)
 class SiteRules:
-    """What is known of one origin."""
+    """The rules of one origin."""
 
     robots: Robots  # its robots.txt
     unread: tuple[str, ...] = ()  # paths of further files that must be read before its pages

@@ -43,7 +43,7 @@ class Visit:
     target: str  # URL of the next request: `url`, or the target of its redirects
     of_site: bool = False  # whether this is a file about a whole site: robots.txt, ai.txt or tdmrep.json
     seen: list[str] = field(default_factory=list)  # URLs requested so far
-    # What its redirects have set: many sites send whoever has no cookie back to where they came from.
+    # Cookies that its redirects have set: many sites send a client without cookies back.
     cookies: RequestsCookieJar | None = None  # None before the first request: a shard has many visits that wait
     shown: dict[str, int] = field(default_factory=dict)  # by URL: hash of the cookies that its last request had
     attempts: int = 0  # requests sent, redirect hops not counted

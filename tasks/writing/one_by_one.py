@@ -1,5 +1,5 @@
-"""Summaries by small models. Each passage is asked about alone, so that its sentences need no citation and no form;
-what it does not say is left out, and the rest is put together here."""
+"""Summaries by small models. Each passage gets its own request, so that its sentences need no citation and no form.
+Sentences that it does not say are left out, and the others are joined here."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
@@ -13,9 +13,9 @@ from tasks.writing.messages import one_messages
 from tasks.writing.reading import Draft, read_whole_sentences
 
 ANSWER = 120  # tokens of an answer, at most: two sentences, and some more
-_WORDS_A_PASSAGE = 12  # words that are kept of an answer, on average: so many passages are asked about
-_MORE = 2  # times as many at most, as whole answers are left out
-NO_SENTENCE = "no_sentence"  # the reason where an answer holds nothing that is supported
+_WORDS_A_PASSAGE = 12  # words that are kept of an answer, on average: it decides the number of requests
+_MORE = 2  # times as many at most, because whole answers may be left out
+NO_SENTENCE = "no_sentence"  # the reason if an answer has nothing that is supported
 Ask = Callable[[Sequence[Message], int], ChatAnswer]
 
 
@@ -68,7 +68,7 @@ def _said(title: str, passage: str, texts: Sequence[str], entailment: Entailment
     """Yield the sentences that a passage says: the verifier finds them there, and they add no word to it."""
     known = _stems(f"{title} {passage}")
     for item in Checker(title, [passage], 1, entailment).check([Draft(text, (0,)) for text in texts]):
-        # Small models get wrong what no check of names and numbers sees ("a historic landmark"), with words of theirs.
+        # Small models add wrong words ("a historic landmark") that no check of names and numbers finds.
         if item.supported and _stems(item.draft.text) <= known:
             yield item.draft.text
 

@@ -1,5 +1,5 @@
-"""What a writer's answer says, read with tolerance: JSON, JSON that is damaged or ends early, JSON in a string, in a
-fence or in a tool call, or prose with numbers in brackets."""
+"""Lenient reading of a writer's answer: JSON, JSON that is damaged or ends early, JSON in a string, in a fence or in a
+tool call, or prose with numbers in brackets."""
 
 import ast
 import json
@@ -15,7 +15,7 @@ _LONGEST = 600  # characters of a sentence
 _HEADING = 80  # of a heading
 _MOST_SENTENCES = 300
 _DEEPEST = 6  # objects within each other
-_TEXTS = ("text", "sentence", "summary")  # keys under which models write what they were asked for
+_TEXTS = ("text", "sentence", "summary")  # keys under which models write sentences
 _NUMBERS = ("passages", "passage", "citations", "sources", "source")
 _LETTERS = 0.5  # share of a sentence's characters, at least: less is not a language
 
@@ -121,13 +121,13 @@ def _drafts(said: _Said, passages: int) -> Iterator[Draft]:
         cited = [int(number) for group in _CITED.findall(sentence) for number in group.split(",") if number]
         ranks = tuple(dict.fromkeys(n - 1 for n in (*beside, *cited) if 1 <= n <= passages))
         plain = _unquoted(_plain(_CITED.sub("", sentence)))
-        # What is not one sentence when it is read again could not be found again in the summary.
+        # A text that is read again as several sentences would not be recognised in the summary.
         if len(plain) <= _LONGEST and _is_language(plain) and split_sentences(plain) == [plain]:
             yield Draft(plain, ranks)
 
 
 def _spoken(answer: str) -> str:
-    """Return an answer without what a model thought aloud before it; nothing where it never ended to think."""
+    """Return an answer without the model's thinking before it; nothing if the thinking did not end."""
     ends = [match.end() for match in _THOUGHT.finditer(answer)]
     if ends:
         return answer[ends[-1] :][:_MOST]

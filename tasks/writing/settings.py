@@ -18,7 +18,7 @@ WHEEL_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 GGUF = ".gguf"
 _UrlOrNone = Annotated[str, AfterValidator(lambda url: url and service_url(url))]
 _OURS = frozenset({"messages", "model", "stream", "stream_options"})  # fields that only the client sets
-_SMALL = 2e9  # parameters: models below lose the form of an answer, and which passage said what
+_SMALL = 2e9  # parameters: smaller models fail at the form of an answer and at citations
 _SIZE = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d{1,3})?)([mb])(?![^\W_])", re.IGNORECASE)
 
 
@@ -78,7 +78,7 @@ class WriterSettings(ChatSettings):
 
     @property
     def address(self) -> str:
-        """Where the model is, for people."""
+        """The place of the model, for people."""
         return f"at {self.url}" if self.folder is None else "on this machine"
 
     @property

@@ -25,8 +25,8 @@ from tasks.writing.one_by_one import NO_SENTENCE
 from tasks.writing.settings import BuildWriterSettings
 from tasks.writing.writer import Writer, open_writer
 
-_ANSWERS_A_FILE = 20  # on an object store, where a file is there once it is closed: so many a stop may cost
-_AHEAD = 4  # articles a thread, so that a slow one keeps no other from being asked for
+_ANSWERS_A_FILE = 20  # answers that a stop may cost on an object store, which has a file only once it is closed
+_AHEAD = 4  # articles a thread, so that a slow one does not delay the others
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 
@@ -141,7 +141,7 @@ def in_order(
 
 @contextmanager
 def _pool(threads: int) -> Iterator[ThreadPoolExecutor]:
-    """Run so many threads; after an error nothing more is begun, but what is paid for is waited for, and kept."""
+    """Run so many threads. After an error no work begins, but answers that are paid for are awaited and kept."""
     pool = ThreadPoolExecutor(threads, thread_name_prefix="writer")
     try:
         yield pool

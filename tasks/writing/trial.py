@@ -1,4 +1,4 @@
-"""One request to a language model, and what was read of its answer."""
+"""One request to a language model, and its answer as it was parsed."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ class Trial:
 
     answer: ChatAnswer  # as it came
     context: int  # tokens that the model is taken to read and write together
-    seconds: float  # until it was all there
+    seconds: float  # until the whole answer was there
     checked: Sequence[Checked]  # the sentences that were read, each with its check
 
     @property
@@ -49,14 +49,14 @@ class Trial:
         return cls(answer, context, seconds, Checker(title, passages, len(passages)).check(drafts))
 
     def line(self) -> str:
-        """Return what is said of it in a log."""
+        """Return its description for a log."""
         return (
             f"{self.answer.model or 'a model without a name'} answered a trial request in {self.seconds:.1f} s: "
             f"{self.kept} sentences kept, {len(self.checked) - self.kept} refused"
         )
 
     def lines(self) -> Iterator[str]:
-        """Yield what is said of it."""
+        """Yield the lines of its description."""
         answer = self.answer
         cut = ", cut before its end" if answer.cut else ""
         yield f"model: {answer.model or 'without a name'}, context: {self.context:,} tokens"

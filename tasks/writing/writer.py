@@ -1,4 +1,4 @@
-"""Write, check, mend: a language model's summary of numbered passages, of which only what they say is shown."""
+"""Write, check, mend: a language model's summary of numbered passages, which shows only sentences that they say."""
 
 import time
 from collections import Counter
@@ -33,7 +33,7 @@ from tasks.writing.settings import OUTLINED, WriterSettings
 
 _ENTAILMENT = "writer.entailment"
 CONTEXT = 4096  # tokens, where neither the settings nor the server say more: what Ollama begins with
-_TOKENS_A_WORD = 3  # of an answer: with its JSON, and twice as many as English takes
+_TOKENS_A_WORD = 3  # tokens a word of an answer: with its JSON, and twice as many as English takes
 _ANSWER = 256  # tokens besides those of its words
 _PASSAGE = 200  # tokens of one, at least
 _REPORT_SECONDS = 1.0  # between two reports of an answer that is streamed
@@ -155,7 +155,7 @@ class Writer:
 
 
 def _hear_nothing(_tokens: int) -> None:
-    """Let an answer stream by."""
+    """Receive a streamed answer."""
 
 
 def _answer(words: int) -> int:
