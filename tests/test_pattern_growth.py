@@ -24,7 +24,6 @@ MADE = dict(
         of("tasks.crawl.archive_file:next_start", r"\x1f\x8b\x08[\x00-\x1f]", r"(?<=\n)WARC/[01]\.\d"),
         of("storage.recipes:newest_records", r"part-00001\.[0-9a-f]+\.json", method="fullmatch"),
         of("tasks.evaluation.citations:written", r"\bAnn(?:['’]s)?\s+Molloy\b"),
-        of("tasks.extractive.conflicts:statements", r"(?<!\w)Ann\ Molloy(?!\w)"),
         of("tasks.human_evaluation.questions:_with_gap", r"(?<!\w)Ann\ Molloy(?!\w)"),
         of("tasks.rights.licences:_deed", "nc|commercial", "nd|deriv", "sa|share"),
         of("models.sentences:_matches", "(?:Jahrhundert|Jh|Jahrtausend)", "[一-鿿]{1,6}(?:说|道)", method="match"),

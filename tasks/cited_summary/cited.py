@@ -1,6 +1,7 @@
 """A summary with its evidence: sentences, the passages they cite, and the sources as read, numbered for people."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
@@ -8,7 +9,7 @@ from models.words import written_words
 from tasks.engine.data_files import read_data
 from tasks.evaluation.citations import CitedSentence, Citer, Verdict
 from tasks.evaluation.metrics import Summary
-from tasks.extractive.conflicts import Difference
+from tasks.extractive.differences import Difference
 
 _EACH = "each passage says one"
 _TESTED: dict[Verdict, str] = read_data("tasks.cited_summary", "words.toml")["found"]
@@ -75,7 +76,7 @@ class SummarySentence:
     missing: Sequence[str] = ()  # names, numbers and dates that the quotes do not contain
     tested: str = ""  # the verifier's result, in a few words for people
     heading: str = ""  # heading of the section that it begins
-    sides: Sequence[str] = ()  # if sources differ, the statement of each passage, as a clause
+    sides: Sequence[str] = ()  # if sources differ, the sentence of each passage
 
     @property
     def supported(self) -> bool:
@@ -83,9 +84,9 @@ class SummarySentence:
         return self.verdict in {"said", "combined"}
 
     @property
-    def stated(self) -> Sequence[tuple[str, int, str]]:
-        """Each side with its passage's number and quote; none if it does not tell a difference."""
-        return list(zip(self.sides, self.passages, self.quotes, strict=True)) if self.sides else []
+    def stated(self) -> Sequence[tuple[str, int]]:
+        """Each side with its passage's number; none if it does not state a difference."""
+        return list(zip(self.sides, self.passages, strict=True)) if self.sides else []
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,24 @@ class CitedSummary:
     def differing(self) -> Sequence[SummarySentence]:
         """A sentence for each difference between sources."""
         return [sentence for sentence in self.sentences if sentence.sides]
+
+    @property
+    def differing_after(self) -> Mapping[int | None, Sequence[SummarySentence]]:
+        """The same by the 0-based number, in `told`, of the first sentence that cites one of their passages; None =
+        no sentence does."""
+        results: defaultdict[int | None, list[SummarySentence]] = defaultdict(list)
+        for item in self.differing:
+            cites = (n for n, sentence in enumerate(self.told) if not set(item.passages).isdisjoint(sentence.passages))
+            results[next(cites, None)].append(item)
+        return results
+
+    def named(self, number: int) -> str:
+        """Return title or name of the source of a passage by its number, and its date as far as it is known."""
+        sources = {source.number: source for source in self.sources}
+        source = next((sources.get(item.source) for item in self.passages if item.number == number), None)
+        if source is None:
+            return f"passage {number}"
+        return ", ".join(filter(None, (source.title or source.name, source.date)))
 
 
 def support_note(sentences: Sequence[SummarySentence]) -> str | None:
@@ -156,8 +175,7 @@ class PassageNumbers:
         for item in told:
             numbers = tuple(self.number(each.passage, each.sentence) for each in item.statements)
             quotes = tuple(each.sentence for each in item.statements)
-            sides = tuple(f"{each.text} ({each.year})" if item.changed else each.text for each in item.statements)
-            results.append(SummarySentence(item.line, "combined", numbers, quotes, (), _EACH, sides=sides))
+            results.append(SummarySentence(item.line, "combined", numbers, quotes, (), _EACH, sides=quotes))
         return results
 
     def _sentence(self, citer: Citer, cited: CitedSentence) -> SummarySentence:

@@ -84,8 +84,8 @@ def _parts(summary: CitedSummary) -> Iterator[DocumentPart]:
     if summary.differing:
         yield DocumentPart("heading", DIFFERING)
     for difference in summary.differing:
-        for side, number, _ in difference.stated:
-            yield DocumentPart("sentence", clean(side), (number,))
+        for side, number in difference.stated:
+            yield DocumentPart("sentence", f"{clean(summary.named(number))}: {clean(side)}", (number,))
     for note in summary.notes:
         yield DocumentPart("note", clean(note))
     if summary.sentences:

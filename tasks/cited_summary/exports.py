@@ -27,7 +27,7 @@ def to_markdown(summary: CitedSummary) -> str:
     those of GitHub and Pandoc; a reader that does not know them shows them as text."""
     parts = [f"# {escape(summary.title)}", *map(_sentence, summary.told)]
     if summary.differing:
-        parts += [f"## {DIFFERING}", *map(_side_by_side, summary.differing)]
+        parts += [f"## {DIFFERING}", *(_side_by_side(item, summary) for item in summary.differing)]
     parts += [f"*{escape(note)}*" for note in summary.notes]
     if summary.sentences:
         about = escape(f"Written by {summary.system}. {summary.why} {meaning([summary.system])}")
@@ -143,12 +143,12 @@ def _sentence(sentence: SummarySentence) -> str:
     return f"{heading}{escape(sentence.text)}{numbers}{doubt}"
 
 
-def _side_by_side(difference: SummarySentence) -> str:
-    """Return a table with a column for each side, and the quotes below them."""
+def _side_by_side(difference: SummarySentence, summary: CitedSummary) -> str:
+    """Return a table with a column for each side, under its source."""
     rows = [
-        [f"{escape(side)}[^{number}]" for side, number, _ in difference.stated],
+        [escape(summary.named(number)) for _, number in difference.stated],
         ["---" for _ in difference.sides],
-        [escape(quote) for _, _, quote in difference.stated],
+        [f"{escape(side)}[^{number}]" for side, number in difference.stated],
     ]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
@@ -157,7 +157,7 @@ def _differences(summary: CitedSummary) -> list[str]:
     """Return a line for each difference, with a number behind each side."""
     lines = []
     for item in summary.differing:
-        sides = "; ".join(f"{clean(side)} [{number}]" for side, number, _ in item.stated)
+        sides = "; ".join(f"{clean(side)} [{number}]" for side, number in item.stated)
         lines.append(f"{clean(item.text.partition(':')[0])}: {sides}")
     return lines
 

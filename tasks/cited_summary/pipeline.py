@@ -27,9 +27,8 @@ from tasks.extraction.documents import extract_documents
 from tasks.extraction.settings import ExtractSettings
 from tasks.extractive.answers import answers
 from tasks.extractive.choosing import choose
-from tasks.extractive.conflicts import Difference
+from tasks.extractive.differences import Difference, find_differences
 from tasks.extractive.pile import PilePassage
-from tasks.extractive.slots import contradictions
 from tasks.paragraphs.paragraphs import build_paragraphs
 from tasks.ranking.features import compute_features
 from tasks.ranking.ranking import rank_paragraphs
@@ -180,7 +179,7 @@ def _cited(
         (row["url"], row["position"]): row["page"] for row in paragraphs.select(["url", "position", "page"]).to_pylist()
     }
     places = [(number_of[passage.source], passage.position) for passage in passages]
-    told = contradictions(title, passages)
+    told = find_differences(title, passages)
     sections = [("", Summary(""))]
     if passages:
         writing = f"writing with {system.name}"

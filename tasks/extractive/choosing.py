@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tasks.extractive.conflicts import Difference, without_sides
+from tasks.extractive.differences import Difference, without_sides
 from tasks.extractive.pile import KINDS, Floats, Pile, PilePassage, PileSentence
 from tasks.extractive.weights import Weights, Worth, shipped
 from tasks.text.content_words import names_subject, subject_of, words_of

@@ -12,6 +12,7 @@ PROJECT = Path(__file__).parents[2]
 SMALL: dict[str, list[str]] = {
     "columnar_index": ["--rows", "20000", "--urls", "1000"],
     "crawl": ["--pages", "100", "--hosts", "5", "--rounds", "1"],
+    "differences": [],
     "edited_articles": ["--seeds", "3", "--topics", "300", "--frozen", "60"],
     "false_promotions": ["--years", "20", "--articles", "200", "--recent", "100"],
     "labels": ["--rounds", "1"],

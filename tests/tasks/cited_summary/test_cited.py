@@ -1,8 +1,8 @@
 import numpy as np
 
-from tasks.cited_summary.cited import PassageNumbers
+from tasks.cited_summary.cited import CitedSummary, Passage, PassageNumbers, SummarySentence, SummarySource
 from tasks.evaluation.metrics import Summary
-from tasks.extractive.conflicts import differences
+from tasks.extractive.differences import find_differences
 from tasks.extractive.pile import PilePassage
 
 TEXTS = [
@@ -57,15 +57,24 @@ def test_a_passage_that_two_sentences_cite_quotes_a_sentence_for_each():
 
 def test_what_sources_say_differently_is_a_sentence_that_cites_each():
     texts = ["Harrow Mill was built in 1874 by Thomas Pell.", "Harrow Mill stands on the Dene. It was built in 1875."]
-    told = differences("Harrow Mill", [PilePassage(texts[0], "2", 0), PilePassage(texts[1], "1", 3)])
+    told = find_differences("Harrow Mill", [PilePassage(texts[0], "2", 0), PilePassage(texts[1], "1", 3)])
     citations = PassageNumbers(texts, [(2, 0), (1, 3)])
     written = Summary("Harrow Mill stands on the Dene. Harrow Mill was built in 1874 by Thomas Pell.")
     assert [one.text for one in citations.of("Harrow Mill", written, told=told)] == ["Harrow Mill stands on the Dene."]
     (sentence,) = citations.differing(told)
-    assert sentence.text == "Sources differ: Harrow Mill was built in 1874; Harrow Mill was built in 1875."
+    assert sentence.text == "Sources differ: Harrow Mill was built in 1874 by Thomas Pell; It was built in 1875."
     assert (sentence.verdict, sentence.passages) == ("combined", (2, 1))
     assert sentence.quotes == (texts[0], "It was built in 1875.")
     assert [passage.source for passage in citations.passages] == [1, 2]
+
+
+def test_a_difference_is_shown_after_the_first_sentence_that_cites_one_of_its_passages():
+    told = [SummarySentence(f"Sentence {n}.", "said", (n,)) for n in (1, 2)]
+    near, far = (SummarySentence("Sources differ.", "combined", (n, 9), sides=("a", "b")) for n in (2, 3))
+    source = SummarySource(1, "a.txt", date="2024-05-03")
+    summary = CitedSummary("T", "concepts", "", [*told, near, far], [Passage(2, 1, 0, "x")], [source])
+    assert summary.differing_after == {1: [near], None: [far]}
+    assert (summary.named(2), summary.named(9)) == ("a.txt, 2024-05-03", "passage 9")
 
 
 def test_a_passage_of_a_file_with_pages_names_its_page():

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from tasks.cited_summary.cited import Passage
@@ -32,7 +34,7 @@ def test_sources_that_differ_are_told_with_both_citations():
     summary, _ = summarized(files(history_txt=HISTORY, today_html=TODAY, other_txt=other))
     *_, last = summary.sentences
     assert last.text.startswith("Sources differ: Skerry Point Lighthouse was automated in 198")
-    assert {"1986", "1987"} <= set(last.text.rstrip(".").replace(";", "").split())
+    assert {"1986", "1987"} <= set(re.findall(r"\d{4}", last.text))
     assert {summary.passages[number - 1].source for number in last.passages} == {2, 3}
 
 

@@ -27,8 +27,8 @@ def test_sources_that_answer_differently_are_put_side_by_side() -> None:
     given = files(one_txt=f"{TITLE} was built in 1847.", two_txt=f"{TITLE} was built in 1849.", three_txt=HISTORY)
     summary, _ = summarized(given, question="When was the lighthouse built?")
     assert [side for one in summary.differing for side, *_ in one.stated] == [
-        f"{TITLE} was built in 1847",
-        f"{TITLE} was built in 1849",
+        f"{TITLE} was built in 1847.",
+        f"{TITLE} was built in 1849.",
     ]
     assert not any("1849" in one.text for one in summary.told)
     unrelated, _ = summarized(given, question="What did the lamp burn?")

@@ -7,7 +7,7 @@ import pytest
 
 from models.sentences import split_sentences
 from tasks.extractive.choosing import RULES, choose, of_pile
-from tasks.extractive.conflicts import differences
+from tasks.extractive.differences import find_differences
 from tasks.extractive.pile import Pile, PilePassage
 from tasks.extractive.weights import Worth, shipped
 
@@ -140,7 +140,7 @@ def test_no_sentence_states_a_side_of_what_is_told_elsewhere() -> None:
         PilePassage("Built in 1874, Harrow Mill is a watermill on the Dene. The mill has a wheel of oak.", "a"),
         PilePassage("Harrow Mill was built in 1875. Jane Pell sold Harrow Mill to the town in 1960.", "b"),
     ]
-    told = differences(TITLE, passages)
+    told = find_differences(TITLE, passages)
     assert len(told) == 1
     assert [one.text for one in choose(TITLE, passages, 60, told=told)] == [
         "Harrow Mill is a watermill on the Dene.",

@@ -1,0 +1,185 @@
+"""Where sources differ: statements of one thing with values that cannot both be right.
+
+Two statements are of one thing if they count the same and say it in the same words; one may go on where the other ends.
+Values of different years have changed, and contradict nothing."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import reduce
+from itertools import combinations
+
+from models.values import Value, ValueIndex
+from tasks.extractive.pile import PilePassage
+from tasks.extractive.simple_clauses import SUBJECT
+from tasks.extractive.statements import CLOCK, DAYS, OFFICE, ONCE, Statement, event_of, statements, stems_of
+from tasks.text.content_words import content_words, subject_of
+from tasks.text.language import has_finite_verb
+from tasks.verification.canonical import canonical
+from tasks.verification.words import related
+
+_MOST_ADDED = 3  # words that only one of two statements has
+_NEAR = Decimal("0.05")  # of a number; what differs by more is no rounding
+_POINTED = re.compile(r"(?:It|He|She|They|(?:The|This|Its|Their) [a-z]\w*)\b")
+# Parts that a sentence can do without: ", built in 1874,", " (built in 1874)", ", built in 1874.", "Built in 1874, "
+_ASIDES = [re.compile(part) for part in (r", [^,;.()]+,", r" \([^()]*\)", r", [^,;.()]+(?=\.$)", r"^[^,;.()]+, ")]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """At least two statements of one thing, in the order of their passages; if `changed`, of their years."""
+
+    title: str  # of the pile
+    statements: Sequence[Statement]
+    changed: bool
+
+    @property
+    def line(self) -> str:
+        """All sides as one sentence."""
+        sides = "; ".join(item.sentence.rstrip(".") for item in self.statements)
+        return f"{'Over time' if self.changed else 'Sources differ'}: {sides}."
+
+    def stated_in(self, sentence: str) -> bool:
+        """Tell whether a sentence may state a side: it has its value, and the words that the sides share."""
+        clear = canonical(sentence)
+        held, stems = ValueIndex([clear]), stems_of(clear)
+        kind = self.statements[0].kind
+        if kind in ONCE and kind != event_of(clear):
+            return False
+        shared = frozenset.intersection(*(side.words for side in self.statements))
+        if kind not in ONCE | DAYS | {CLOCK, OFFICE}:
+            shared |= {kind.partition(" ")[0]}
+        if SUBJECT in shared and not self._may_be_of_subject(sentence):
+            return False
+        has_words = all(any(_same(word, other) for other in stems) for word in shared - {SUBJECT})
+        return has_words and any(_held(side, held, stems) for side in self.statements)
+
+    def _may_be_of_subject(self, sentence: str) -> bool:
+        named = content_words(sentence) & content_words(subject_of(self.title))
+        return bool(named) or _POINTED.search(sentence) is not None
+
+    def left_out_of(self, sentence: str) -> str:
+        """Return a sentence without an aside that states a side; empty where the rest still does."""
+        if not self.stated_in(sentence):
+            return sentence
+        for match in (match for part in _ASIDES for match in part.finditer(sentence)):
+            rest = f"{sentence[: match.start()]}{sentence[match.end() :]}"
+            clear = canonical(match[0])
+            held, stems = ValueIndex([clear]), stems_of(clear)
+            aside = any(_held(side, held, stems) for side in self.statements)
+            if aside and has_finite_verb(rest) and not self.stated_in(rest):
+                return f"{rest[:1].upper()}{rest[1:]}"
+        return ""
+
+
+def without_sides(sentence: str, differences: Sequence[Difference]) -> str:
+    """Return a sentence without what it states of differences, by `Difference.left_out_of`; it may be empty."""
+    return reduce(lambda rest, item: item.left_out_of(rest), differences, sentence)
+
+
+def find_differences(title: str, passages: Sequence[PilePassage]) -> list[Difference]:
+    """Return what sources say differently, in the order of first mention. `title`: of the pile. A source that says two
+    things itself counts for neither."""
+    groups: defaultdict[object, list[Statement]] = defaultdict(list)
+    for number, passage in enumerate(passages):
+        for item in statements(title, passage.text, number):
+            groups[item.kind, item.others, item.bounds, item.apart, item.uncertain].append(item)
+    sources = [passage.source for passage in passages]
+    sides = [side for group in groups.values() for side in _differing(group, sources)]
+    results: dict[frozenset[tuple[int, str]], Difference] = {}
+    for side in sides:  # one line where two sentences differ in two values
+        key = frozenset((item.passage, item.sentence) for item in side)
+        results.setdefault(key, _difference(title, side))
+    return sorted(results.values(), key=lambda item: min(each.passage for each in item.statements))
+
+
+def _difference(title: str, sides: Sequence[Statement]) -> Difference:
+    changed = sides[0].years != sides[1].years and sides[0].kind not in ONCE
+    return Difference(title, sorted(sides, key=lambda item: min(item.years)) if changed else sides, changed)
+
+
+def _differing(group: Sequence[Statement], sources: Sequence[str]) -> Iterator[Sequence[Statement]]:
+    """Yield sides that all exclude each other, of different sources."""
+    pairs = [(one, other) for one, other in combinations(group, 2) if differ(one, other)]
+    torn = {id(item) for pair in pairs if len({sources[each.passage] for each in pair}) == 1 for item in pair}
+    found: list[list[Statement]] = []
+    for one, other in pairs:
+        if id(one) in torn or id(other) in torn:
+            continue
+        for sides in found:
+            if any(each is one or _agree(each, one) for each in sides):
+                if all(differ(each, other) for each in sides):
+                    sides.append(other)
+                break
+        else:
+            found.append([one, other])
+    yield from found
+
+
+def _agree(one: Statement, other: Statement) -> bool:
+    return one.words == other.words and not _exclude(one, other)
+
+
+def differ(one: Statement, other: Statement) -> bool:
+    """Tell whether two statements of one kind are of one thing, and cannot both be right, or are of different years."""
+    if one.tense and other.tense and one.tense != other.tense:
+        return False
+    if one.label and other.label and one.kind in {OFFICE, *DAYS}:
+        return False  # the authors, or the days, of two pages
+    return _of_one_time(one, other) and _of_one_thing(one, other) and _exclude(one, other)
+
+
+def _of_one_time(one: Statement, other: Statement) -> bool:
+    """Tell whether two statements have the same years, or one each."""
+    if one.kind in ONCE or one.years == other.years:
+        return True
+    return len(one.years) == len(other.years) == 1 and one.kind not in {OFFICE, *DAYS}
+
+
+def _of_one_thing(one: Statement, other: Statement) -> bool:
+    shorter, longer = sorted((one, other), key=lambda item: len(item.words))
+    about = frozenset({SUBJECT}) if one.label != other.label else frozenset[str]()  # "Length: 214 km" is of the subject
+    few, many = shorter.words - about, longer.words - about
+    added = [word for word in many if not any(_same(word, there) for there in few)]
+    if not few or len(added) != len(many) - len(few):
+        return False
+    if one.kind in ONCE or one.kind == OFFICE:
+        return not added
+    return len(added) <= _MOST_ADDED and longer.before.isdisjoint(added) and longer.limited.isdisjoint(added)
+
+
+def _exclude(one: Statement, other: Statement) -> bool:
+    """Tell whether two values cannot both be right."""
+    if one.kind == OFFICE:
+        return set(str(one.value).split()).isdisjoint(str(other.value).split())
+    if one.kind in ONCE:
+        return any(a != b for a, b in zip(_date(one.value), _date(other.value), strict=False) if a and b)
+    a, b = Decimal(str(one.value)), Decimal(str(other.value))
+    if one.kind in {CLOCK, *DAYS}:
+        return a != b
+    return not (_rounded(a, b) or _rounded(b, a))
+
+
+def _date(value: Value) -> tuple[int | None, ...]:
+    """Return year, month and day of a date, as far as they are known."""
+    return value.key if value.kind == "date" and isinstance(value.key, tuple) else (int(str(value)),)  # type: ignore[return-value]
+
+
+def _rounded(exact: Decimal, coarse: Decimal) -> bool:
+    """Tell whether a number is another one when it is rounded to as many digits, and little changes by it."""
+    near = abs(exact - coarse) <= _NEAR * max(abs(exact), abs(coarse))
+    return near and exact.quantize(Decimal(1).scaleb(int(coarse.normalize().as_tuple().exponent))) == coarse
+
+
+def _held(side: Statement, held: ValueIndex, stems: frozenset[str]) -> bool:
+    if side.kind in ONCE:
+        return Value("number", Decimal(str(_date(side.value)[0]))) in held
+    if side.kind == OFFICE:
+        return side.value in held or set(str(side.value).split()) <= stems
+    return side.value in held
+
+
+def _same(word: str, other: str) -> bool:
+    return word == other or related(word, other)
