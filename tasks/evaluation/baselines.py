@@ -27,7 +27,7 @@ from tasks.text.tfidf import tfidf_matrix
 
 # Training articles that a corpus' own weights are learned from, in ten seconds; with fewer the shipped ones are used.
 LEARNED_FROM = 200
-_AROUND = ".;:()’'\"“”"  # a word
+_AROUND = ".;:()’'\"“”"  # signs around a word
 
 
 def predict_baselines(
@@ -85,7 +85,7 @@ def _weights(training: Shards | None) -> Weights:
     some = [LabelledPile.of(Pile(title, own), lead) for title, lead, own in islice(_learned(training), LEARNED_FROM)]
     try:
         return learn(some) if len(some) == LEARNED_FROM else shipped()
-    except ValueError:  # leads that say all or nothing of their paragraphs teach nothing
+    except ValueError:  # leads that have all or none of their paragraphs' concepts teach nothing
         return shipped()
 
 

@@ -1,15 +1,15 @@
 """Citations of a summary: for every sentence the fewest paragraphs read by its system that say it.
 
 Attention alone proves nothing. The verifier (`tasks/verification/verifier.py`) finds the paragraph that says a
-sentence, or several that say it together; attention decides between paragraphs that do so alike. A sentence that it
+sentence, or several that say it together; attention decides between paragraphs that do so equally. A sentence that it
 refuses cites the paragraphs with most of its values, so that people see what it may come from. Among sets of equally
 few paragraphs with equally many values, the one with the highest product of attention and overlap in content words is
 cited. If attention is missing, all paragraphs are equally likely.
 
 As metrics they are judged by a test of support (ALCE, Gao et al. 2023, sec. 4.3). While the same verifier chooses and
 judges, `citation-recall` and `supported` are equal by construction, and a citation lowers precision only if its
-sentence is not supported; with a test by entailment they would differ. An empty summary scores 0, so that silence wins
-nothing, and a sentence that repeats one before it counts as not said."""
+sentence is not supported; with a test by entailment they would differ. An empty summary scores 0, so that silence gains
+nothing, and a sentence that repeats an earlier one counts as not said."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -38,7 +38,7 @@ _SUPPORTED: Mapping[Support, Verdict] = {
     Support.COMBINED: "combined",
     Support.REPORTED: "reported",
 }
-# Whether texts, taken together, support a sentence, as a verifier or a model of entailment says; none support nothing.
+# Whether texts together support a sentence, by a verifier or a model of entailment; no texts support nothing.
 SupportTest = Callable[[Sequence[str], str], bool]
 
 
@@ -104,7 +104,7 @@ class Citer:
     """Cites the paragraphs of one article for any summaries of it. `title`: of the article, known to all. `paragraphs`:
     ranked, best first. `context`: further texts on the same subject, such as the lead, which are never cited. They help
     to distinguish names at the start of a sentence from other words. The verifier of the package decides; `support` has
-    the values of sentences, and what texts lack of them."""
+    the values of sentences, and those that texts lack."""
 
     def __init__(self, title: str, paragraphs: Sequence[str], context: Sequence[str] = ()) -> None:
         self.verifier = shipped()

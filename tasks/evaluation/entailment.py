@@ -1,19 +1,19 @@
-"""Whether one text entails another (natural language inference, NLI): which models say so, and truth by them, where the
-settings name a folder with one: of sentences, pages and citations.
+"""Whether one text entails another (natural language inference, NLI), and truth of sentences, pages and citations by a
+model of entailment, if the settings name its folder.
 
 SummaC (zero-shot, Laban et al. 2022): a sentence of a summary has the highest P(entailment) of all paragraphs read, a
 summary the mean over its sentences. Paragraphs stay whole, as in their released code; single sentences would make four
 times as many pairs. That code also subtracts the highest P(contradiction), which the many paragraphs of our inputs
 would drive up whatever a sentence says; here entailment counts alone, as a share.
 
-NED (Shen et al. 2023, app. H): the pages that entail a sentence, on average. A page does where the highest
-P(entailment) of its paragraphs minus their highest P(contradiction) is above .5: there the released code is followed.
-Their Table 13 has it at .2 too, which finds rephrased sentences that the first threshold misses.
+NED (Shen et al. 2023, app. H): the pages that entail a sentence, on average. A page does if the highest P(entailment)
+of its paragraphs minus their highest P(contradiction) is above .5, as in the released code. Their Table 13 also has the
+threshold .2, which finds rephrased sentences that .5 misses.
 
 Citations are those of `citations.py`, chosen by values; here the test of their support is entailment, as in
 ALCE's evaluation (Gao et al. 2023, sec. 4.3). The article's title precedes the texts, because all sides know it.
 
-An empty summary has 0 of each share, so that silence wins none, and no NED, which is of its sentences."""
+An empty summary has 0 of each share, so that silence gains nothing, and no NED, which is a mean over its sentences."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import combinations
@@ -59,7 +59,7 @@ def label_ids(folder: str, setting: str) -> list[int]:
 
 
 def _remembered(entailment: Entailment) -> Entailment:
-    """Return a model that is asked nothing twice: systems that copy write the same sentences."""
+    """Return a model with a cache of its answers, because systems that copy write the same sentences."""
     known: dict[Pair, Floats] = {}
 
     def answers(pairs: Sequence[Pair]) -> Floats:
@@ -71,7 +71,7 @@ def _remembered(entailment: Entailment) -> Entailment:
 
 
 def prepare(article: ArticleTexts, wanted: Collection[str], *, entailment: Entailment) -> SummaryScorer:
-    """Return what holds summaries against the article by a model, which is asked nothing twice."""
+    """Return a scorer of summaries by a model, whose answers are cached."""
     citer = Citer(article.title, article.ranked, [article.lead, *article.sources])
     model = _remembered(entailment)
 
@@ -118,7 +118,7 @@ def entailing_pages(table: Floats, pages: Sequence[str], threshold: float) -> fl
 
 
 def _citations(cited: Sequence[CitedSentence], citer: Citer, title: str, model: Entailment) -> tuple[float, float]:
-    """Return citation recall and precision; whatever they may ask of the model is asked in one go."""
+    """Return citation recall and precision; all pairs that they may need are given to the model at once."""
     with_texts = [(sentence.claim, citer.texts(sentence.ranks)) for sentence in cited]
     sets = [
         (premise(title, chosen), claim)

@@ -1,9 +1,9 @@
-"""A filler of templates: what can be known of a corpus by heart, without a model.
+"""A filler of templates: it shows what learning a corpus by heart achieves, without a model.
 
 It learns the sentences of training leads with their names and numbers cut out. For each gap it learns the words around
 its value in the input paragraphs. To summarize another article, it takes the training lead whose gaps it fills with
-most certainty, and leaves out uncertain sentences. A trained summarizer has to be ahead of it; otherwise its corpus has
-too few forms of sentences to show that anything was understood."""
+most certainty, and leaves out uncertain sentences. A trained summarizer has to be better; otherwise its corpus has too
+few forms of sentences to show understanding."""
 
 import math
 import re

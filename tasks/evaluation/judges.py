@@ -1,4 +1,4 @@
-"""The judges that the settings ask for: looked at before work starts, opened while a shard is scored."""
+"""The judges that the settings ask for: checked before work starts, opened while a shard is scored."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -15,7 +15,7 @@ _NLI = "scoring.nli.folder"
 
 
 def check_judges(settings: ScoringSettings) -> None:
-    """See that this machine has what the judges run on. Raises FileNotFoundError: a model is not there; ValueError: it
+    """Check that this machine can run the judges. Raises FileNotFoundError: a model is not there; ValueError: it
     is of another kind, or a package or a key is not there; it names the setting."""
     if settings.nli is not None:
         entailment.label_ids(settings.nli.folder, _NLI)

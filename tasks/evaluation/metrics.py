@@ -105,7 +105,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Summary:
-    """A summary written by a system; two are compared without their attention, as arrays do not compare as one."""
+    """A summary written by a system; equality ignores the attention, because arrays compare element by element."""
 
     text: str  # the summary, one line
     read: int | None = None  # how many of the article's ranked paragraphs the system read; None = all of them

@@ -1,4 +1,4 @@
-"""What is true of a topic of the mini web, and its sentences read back: the inverse of how they are written, from words
+"""The facts of a topic of the mini web, and the parser of its sentences. Parsing is the inverse of writing: from words
 to facts, with the same forms.
 
 A sentence is matched with a form: the words between the form's own words are the values. If there are several matches,
@@ -61,8 +61,8 @@ def facts_of(topic: Topic) -> Iterator[tuple[str, str, int | None]]:
 
 @cache
 def forms(name: str, *, paraphrases: bool = False) -> tuple[Form, ...]:
-    """Return every sentence form that leads and other pages use for topics of a kind, plain; or those that say the same
-    in other words, such as a part of it."""
+    """Return every sentence form that leads and other pages use for topics of a kind, plain; or paraphrases of them,
+    such as a part of one."""
     kind = _KINDS[name]
     written = chain(*(aspect.lead + aspect.told for aspect in kind.aspects), kind.colour)
     every = chain.from_iterable(kind.paraphrases if paraphrases else written)
@@ -121,7 +121,7 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True)
 class Truth:
-    """What is true of a topic. All words are plain (`plain_value`)."""
+    """The facts of a topic. All words are plain (`plain_value`)."""
 
     kind: str
     facts: Mapping[str, Mapping[str, str]]  # fact -> each correct form -> the value that it means
@@ -174,7 +174,7 @@ class Truth:
 
 
 def truth_of(settings: MiniwebSettings, title: str) -> Truth:
-    """Return what is true of the topic of an article in the settings' week. Raises ValueError: the world of the
+    """Return the facts of the topic of an article in the settings' week. Raises ValueError: the world of the
     settings has no article of this title."""
     world = _world(settings.seed, settings.held_back)
     index = world.find(title)

@@ -1,10 +1,9 @@
 """Truth by values: which names, numbers and dates of a summary occur in its sources, and which of the lead's it has.
 
-Entity-level factual consistency (Nan et al. 2021), also with numbers and dates. Every value counts once. A summary that
-states no value is true of nothing, so that its shares are 0 and silence wins none of them; `values-none` says how many
-such summaries there are. Values of a sentence that was there before, and of a list of values, count as wrong each time,
-so that repetition and lists win nothing. If the names of a summary cannot be recognised, because its script has no
-capitals, it counts among them."""
+Entity-level factual consistency (Nan et al. 2021), also with numbers and dates. Every value counts once. A summary
+without values has shares of 0, so that silence gains nothing; `values-none` says how many such summaries there are.
+Values of a repeated sentence, and of a list of values, count as wrong each time, so that repetition and lists gain
+nothing. If the names of a summary cannot be recognised, because its script has no capitals, it counts among them."""
 
 from collections.abc import Collection, Sequence
 
@@ -46,7 +45,7 @@ def prepare(article: ArticleTexts, wanted: Collection[str]) -> SummaryScorer:
 
 
 def _parted(text: str) -> tuple[str, list[str]]:
-    """Return what a summary says, and its sentences that say nothing: repeated ones, and lists of values."""
+    """Return a summary's sentences, and those that do not count: repeated ones, and lists of values."""
     sentences = split_sentences(text)
     parts: dict[bool, list[str]] = {True: [], False: []}
     for sentence, new in zip(sentences, first_times(sentences), strict=True):

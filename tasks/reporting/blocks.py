@@ -141,7 +141,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Folded:
-    """Blocks that a reader opens, where the format can fold them."""
+    """Blocks that are folded until a reader opens them, if the format can fold."""
 
     kind: ClassVar[str] = "folded"
     title: str
@@ -158,7 +158,7 @@ class ReportSection:
     key: str  # short name, for links and files
     title: str
     blocks: Sequence[Block]
-    folded: bool = False  # whether a reader opens it, where the format can fold sections
+    folded: bool = False  # whether it is folded until a reader opens it, if the format can fold sections
 
 
 Row = Sequence[Cell | str | int]

@@ -1,4 +1,4 @@
-"""What the texts of a corpus are like: lengths and labels, what articles share, and rights."""
+"""Properties of a corpus' texts: lengths and labels, what articles share, and rights."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -81,7 +81,7 @@ def _quantiles(values: np.ndarray) -> list[str]:
 def across_section(
     overlaps: Iterable[tuple[pa.Table, ...]], counts: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[Block]:
-    """What articles share, by the rows of `overlaps`, a shard in memory at a time, and what of it was refused."""
+    """What articles share, by the rows of `overlaps`, a shard in memory at a time, and how much of it was refused."""
     result: Counter[tuple[bool, str]] = Counter()
     articles: Counter[tuple[bool, str]] = Counter()  # that have such a row
     for (shard,) in overlaps:

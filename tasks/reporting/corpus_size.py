@@ -1,5 +1,5 @@
 """Size of a corpus as in Shen et al. 2023, Table 1: instances, documents of each, words of sources and targets; and a
-corpus told in lines, stage by stage."""
+corpus described in lines, stage by stage."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -26,7 +26,7 @@ def gather_facts(
     seed: int,
     test_articles: int,
 ) -> list[Fact]:
-    """Return what a reader must know about a build before its numbers. `config` is the recipe of its settings, `counts`
+    """Return the facts about a build that its numbers need. `config` is the recipe of its settings, `counts`
     those of every stage (`storage.builds.summarise`). `ranker` is None if the paragraphs were imported ranked."""
     used = counts.get("articles")
     articles = f"{used['rows'] - sum(used['drops'].values()):,} used" if used else "not counted"

@@ -48,7 +48,7 @@ class LineageStep:
     rows: int | None  # rows of all shards; None for a directory
     digest: str  # digest of all its content: of the digests of its shards, or of the directory's files
     reads: tuple[str, ...]  # what it was made from
-    depth: int  # longest way from a stage that reads nothing; a build is made in this order
+    depth: int  # longest path from a stage that reads nothing; a build is made in this order
     code: tuple[str, ...]  # commits of the code that made it
 
 
@@ -108,7 +108,7 @@ def _depths(reads: Mapping[str, set[str]]) -> dict[str, int]:
 
     def depth(name: str, within: tuple[str, ...]) -> int:
         if name not in depths:
-            # Stages with equal content seem to read each other; the way through one of them is enough.
+            # Stages with equal content seem to read each other; the path through one of them is enough.
             above = [depth(other, (*within, name)) for other in reads[name] if other not in (*within, name)]
             depths[name] = 1 + max(above, default=-1)
         return depths[name]
@@ -199,7 +199,7 @@ def lineage_section(build: str, origins: Sequence[LineageStep]) -> ReportSection
 
 
 def lineage_picture(build: str, origins: Sequence[LineageStep]) -> bytes:
-    """Draw stages with shards, rows and digests, and the build at the end; ways that are implied are left out."""
+    """Draw stages with shards, rows and digests, and the build at the end; implied paths are left out."""
     last = max((origin.depth for origin in origins), default=0) + 1
     read = {name for origin in origins for name in origin.reads}
     ends = sorted({origin.name for origin in origins} - read)
@@ -212,7 +212,7 @@ def lineage_picture(build: str, origins: Sequence[LineageStep]) -> bytes:
     most = max(map(len, levels.values()))
     places: dict[str, tuple[float, float]] = {}
     for depth in sorted(levels):
-        # Below what they read, lines cross less.
+        # A stage is placed below its inputs, so that lines cross less.
         def across(name: str) -> tuple[float, str]:
             above = [places[other][0] for other in reads[name] if other in places]
             return (sum(above) / len(above) if above else 0.0, name)
@@ -248,12 +248,12 @@ def lineage_picture(build: str, origins: Sequence[LineageStep]) -> bytes:
 def direct_reads(origins: Sequence[LineageStep]) -> dict[str, list[str]]:
     """Return what each origin, in the order of `trace`, reads itself and not through another that it reads."""
     direct: dict[str, list[str]] = {}
-    sources: dict[str, set[str]] = {}  # what each was made from, over others if need be
+    sources: dict[str, set[str]] = {}  # what each was made from, directly or through others
     for origin in origins:
         earlier = sources.keys() & origin.reads  # of stages with equal content, each seems to read the other
         implied = set[str]().union(*(sources[other] for other in earlier))
         sources[origin.name] = implied | earlier
-        direct[origin.name] = sorted(earlier - implied)  # in an order, because lines are drawn one over the other
+        direct[origin.name] = sorted(earlier - implied)  # sorted, because lines are drawn over one another
     return direct
 
 

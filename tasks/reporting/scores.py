@@ -1,4 +1,4 @@
-"""The systems by their scores: read, ranked, compared, and told in figures, tables and sentences; and the ranking of
+"""The systems by their scores: read, ranked, compared, and shown in figures, tables and sentences. Also the ranking of
 paragraphs, as in Liu & Lapata 2019, Table 1."""
 
 import math
@@ -115,7 +115,9 @@ def rank_systems(baselines: pa.Table, trained: pa.Table, settings: ReportSetting
 def table1(ranking_scores: pa.Table) -> Table1:
     """Return Liu & Lapata 2019, Table 1 on the test split."""
     test = ranking_scores.filter(pc.equal(ranking_scores["split"], "test"))
-    groups = test.group_by(["method", "paragraphs"], use_threads=False)  # in order: a mean over threads rounds anew
+    groups = test.group_by(
+        ["method", "paragraphs"], use_threads=False
+    )  # in order, because a mean over threads rounds differently
     means = groups.aggregate([("rouge_l_recall", "mean")]).to_pylist()
     measured: dict[str, dict[int, float]] = {method: {} for method in PUBLISHED_TABLE1}
     for row in means:
@@ -149,7 +151,7 @@ def table1_section(found: Table1) -> Iterator[Block]:
 
 @section("headline", "In short")
 def headline_section(ranking: Ranking) -> Iterator[Block]:
-    """What a person can quote: three figures of the best trained system, and how it compares."""
+    """Figures to quote: three of the best trained system, and how it compares."""
     scored = [metric for metric in _QUOTED if metric in ranking.metrics]
     metrics = [item for item in scored if not (item == "said" and "facts-sentences" in scored)][:_FIGURES]
     trained, baseline = _best_systems(ranking)

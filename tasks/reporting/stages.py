@@ -21,7 +21,7 @@ from tasks.sources.source import ArticleReason, GivenReason
 
 @dataclass(frozen=True)
 class ReportedStage:
-    """What the report says of a stage of the corpus."""
+    """The report's words for a stage of the corpus."""
 
     heading: str | None  # what its rows are; None for a stage that is not in the table of rows
     kinds: tuple[type[Reason], ...] = ()  # the reasons for refusing one of them
@@ -53,7 +53,7 @@ REPORTED_STAGES: Mapping[str, ReportedStage] = {
     "examples": ReportedStage("examples"),
     "sentence-examples": ReportedStage("examples"),
 }
-# The rows that the first stage keeps are the rows of the second; of two givers of one reader the last is read.
+# The kept rows of the first stage are the rows of the second; if a stage has two sources, the last one is read.
 _HANDED_ON = {"frontier": "documents", "paragraphs": "features", "compared": "features"}
 
 
@@ -169,7 +169,7 @@ def hosts_section(hosts: Sequence[RowCounts]) -> Iterator[Block]:
 
 @section("costs", "Time and space")
 def costs_section(counts: Mapping[str, Mapping[str, Any]]) -> Iterator[Block]:
-    """Time, disk and memory of every counted stage, model or report; what was not recorded stays open."""
+    """Time, disk and memory of every counted stage, model or report; cells without a record are empty."""
     if not counts:
         yield Text("No stage was counted.")
         return

@@ -1,5 +1,4 @@
-"""What TensorBoard gets of a build, as files: curves and scores as scalars, tables and sentences of the report as
-texts."""
+"""A build for TensorBoard, as files: curves and scores as scalars, tables and sentences of the report as texts."""
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping

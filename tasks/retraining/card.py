@@ -1,5 +1,5 @@
-"""What a version shows in Prefect: its card, which describes it for people, the comparison with the champion, and how
-many shards were computed. The pages are kept next to the registry, so that they can be published again: a server
+"""The artifacts of a version in Prefect: its card, which describes it for people, the comparison with the champion, and
+how many shards were computed. The pages are kept next to the registry, so that they can be published again: a server
 forgets old runs, and pruning deletes the tables that a comparison was made from."""
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -93,7 +93,7 @@ def keep_pages(
     store: Store, version: Version, card: str, challenges: Mapping[str, ReportSection], decision: str
 ) -> None:
     """Write a version's card and its comparisons with the champion, by split, next to the registry. The version need
-    not be saved yet, and a first one has no challenges; `decision` says what was decided and why."""
+    not be saved yet, and a first one has no challenges; `decision`: the decision and its reason."""
     store.write_bytes(_card(version), card.encode())
     for split, challenge in challenges.items():
         page = artifact([replace(challenge, blocks=[Text(decision), *challenge.blocks])])

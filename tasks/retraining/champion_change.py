@@ -1,4 +1,4 @@
-"""Move the pointer to a version, by its verdict or by hand, prune, and say what happened; nothing is judged here."""
+"""Move the pointer to a version, by its verdict or by hand, prune, and report it; this module judges nothing."""
 
 from datetime import UTC, datetime
 

@@ -1,12 +1,12 @@
-"""Which articles are one and the same, although one of them was renamed or edited: a frozen test article lives on in
-its source, and must be recognised there before anything learns from it.
+"""Find the same article after it was renamed or edited: a frozen test article may still be in its source, and must be
+recognised there before anything learns from it.
 
-It is the same article if id or page are the same, or the leads nearly so. Leads are compared as sets of words in which
-a rare word counts more (inverse document frequency, Spärck Jones 1972). Two articles written after one template share
-the template's words; two versions of one article also share its names and numbers. What they share is divided by the
-weight of the lighter lead, so that a sentence dropped, added or moved changes little. One edit changes much of a short
-lead, and short leads of one template are much alike: there references decide, which versions share and other articles
-do not.
+Two articles are the same if id or page are equal, or if the leads are nearly equal. Leads are compared as sets of words
+in which a rare word counts more (inverse document frequency, Spärck Jones 1972). Two articles written after one
+template share the template's words; two versions of one article also share its names and numbers. The common weight is
+divided by that of the lighter lead, so that a removed, added or moved sentence changes little. One edit changes much of
+a short lead, and short leads of one template are very similar. So references decide for short leads: versions share
+them, and other articles do not.
 """
 
 import math
@@ -22,8 +22,8 @@ from tasks.text.ngrams import split_words
 
 # Chosen on the mini web of seed 1 and on real leads; `benchmarks/edited_articles.py` measures on others.
 _ALIKE = 0.68  # least common share of the lighter lead's weight
-_ALIKE_SHORT = 0.8  # where one of the leads is short
-_ALIKE_CITING = 0.25  # where the articles also cite the same
+_ALIKE_SHORT = 0.8  # if one of the leads is short
+_ALIKE_CITING = 0.25  # if the articles also cite the same
 _LIGHT = 0.25  # least weight of the lighter lead, as a share of the other's: a sentence of common words is in any
 _SHORT = 40  # different words, about two sentences
 _CITED = 0.5  # least common share of the references, of the article with fewer
@@ -39,7 +39,7 @@ def lead_words(lead: str) -> str:
 
 @dataclass(frozen=True)
 class _ComparedArticle:
-    """What is compared of an article: its id and page if known, its lead, and the URLs it cites."""
+    """The compared fields of an article: its id and page if known, its lead, and the URLs it cites."""
 
     names: tuple[tuple[str, str], ...]
     words: frozenset[str]

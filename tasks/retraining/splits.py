@@ -99,7 +99,7 @@ def new_articles(now: Tables, before: Tables, known: Tables, *, articles: int, s
         table.filter(pc.and_(pc.equal(table["split"], "test"), pc.is_null(table["drop_reason"]))) for (table,) in now
     )
     candidates = pa.concat_tables([ARTICLES.schema.empty_table(), *tables])
-    seen_ids: set[str] = set()  # first, because those of most candidates are seen, and leads take long to compare
+    seen_ids: set[str] = set()  # first, because most candidates are found by it, and leads take long to compare
     for table in _kept(before, known):
         seen_ids.update(table["article_id"].to_pylist())
     new_ids = pa.array([id_ not in seen_ids for id_ in candidates["article_id"].to_pylist()], pa.bool_())
@@ -122,7 +122,7 @@ def new_paragraphs(articles: pa.Table, shards: Shards) -> pa.Table:
 def find_kept_out(parts: pa.Table, frozen: Iterable[tuple[pa.Table]]) -> pa.Table:
     """Return the rows of one shard that must not be used in training, as refused rows sorted by id and lead. These are
     rows of INTAKE `parts` in training and validation that are a version of one of the `frozen` ARTICLES on which models
-    are judged. They are a table apart, because it seldom changes, and articles are merged again only if it does."""
+    are judged. They are a separate table, because it rarely changes, and articles are merged again only if it does."""
     known = KnownArticles((table for (table,) in frozen), [parts])
     learned = parts.filter(_learned_from(parts))
     is_frozen = [bool(result) for result in known.recognise(learned)]
@@ -148,7 +148,7 @@ def freeze_articles(shards: Shards, corpus: Tables, *, shard: int, of: int, arti
     """Return the articles of one shard of the frozen split, sorted by id. These are ARTICLES rows of the test split
     with a kept paragraph, of which other splits have no version. `shards` are pairs of ARTICLES and PARAGRAPHS, of
     which every `of`-th is read, from number `shard` on; the `corpus` is read twice. A stable hash decides which at most
-    `articles` the whole split has: fewer where more than half of those drawn are learned from."""
+    `articles` the whole split has: fewer if more than half of those drawn are used in training."""
     tables = [ARTICLES.schema.empty_table()]
     for number in range(shard, len(shards), of):
         about, paragraphs = shards.read(number)
@@ -156,7 +156,7 @@ def freeze_articles(shards: Shards, corpus: Tables, *, shard: int, of: int, arti
         chosen = pc.and_(pc.equal(about["split"], "test"), pc.is_null(about["drop_reason"]))
         tables.append(about.filter(pc.and_(chosen, pc.is_in(about["article_id"], value_set=with_paragraphs))))
     most = articles // of + (shard < articles % of)
-    # Twice as many as are wanted, since the whole corpus is searched for each and few are learned from.
+    # Twice as many as are needed, because the whole corpus is searched for each and few are used in training.
     table = without_learned(_drawn(pa.concat_tables(tables), 2 * most, seed, "frozen"), corpus)
     return table.slice(0, most).sort_by("article_id").combine_chunks()
 

@@ -1,4 +1,4 @@
-"""The verdict: is the challenger significantly better than the champion, and nowhere worse?
+"""The verdict: is the challenger significantly better than the champion, and worse in no metric?
 
 One metric must improve, and none of some others may get worse. A challenger is promoted if two conditions hold. On one
 of the test splits, or on both together, it gains significantly and at least the margin in the first metric. No metric
@@ -8,7 +8,7 @@ There is a challenger every week, and each has another chance to be promoted by 
 per year is bounded: each week has an equal share of it (alpha spending in equal parts). This is Bonferroni over weeks
 and test splits, which is valid however the weeks depend on each other.
 
-What is known of both is one comparison for each metric on each test split."""
+The evidence is one comparison for each metric on each test split."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -53,8 +53,8 @@ def find_all_evidence(
 ) -> tuple[list[MetricComparison], list[str]]:
     """Compare two versions on each test split, and on all together if there are several: a gain on old and new articles
     alike may be too small to be significant on either split. Each side has its SCORES rows by test split; `flips` are
-    the random sign flips of the test. Return a finding for each metric and split, and why something that should be
-    known is not, in words; without such flaws every finding is finite."""
+    the random sign flips of the test. Return a finding for each metric and split, and the flaws, which say why a
+    comparison is missing; without flaws every finding is finite."""
     findings: list[MetricComparison] = []
     flaws: list[str] = []
     for split in champion:
@@ -155,7 +155,7 @@ def criteria_of(settings: RetrainingSettings) -> list[Criterion]:
 
 
 def decide(findings: Sequence[MetricComparison], flaws: Sequence[str], settings: RetrainingSettings) -> Verdict:
-    """Promote the challenger if it is better on a test split and worse on none, and all of that is known: findings and
+    """Promote the challenger if it is better on a test split and worse on none, and if nothing is missing: findings and
     flaws are those of `find_all_evidence`, on every metric of `criteria_of`."""
     criteria = tuple(criteria_of(settings))
     if flaws := flaws or _unknown(findings, criteria):
@@ -185,8 +185,8 @@ def _level(findings: Sequence[MetricComparison], settings: RetrainingSettings) -
 
 
 def _unknown(findings: Sequence[MetricComparison], criteria: Sequence[Criterion]) -> list[str]:
-    """Return which metrics have no finding on any test split, and which findings are not finite, in words. No
-    comparison with NaN is true, so that without this a NaN would pass every test for being too bad."""
+    """Return which metrics have no finding on any test split, and which findings are not finite, in words. Comparisons
+    with NaN are false, so without this check a NaN would pass every test for a loss."""
     known = {finding.metric for finding in findings}
     missing = [criterion.metric for criterion in criteria if criterion.metric not in known]
     return [

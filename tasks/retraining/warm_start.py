@@ -1,4 +1,4 @@
-"""Continue the training of an earlier version: of which, with which settings, and whether it was worth it."""
+"""Continue the training of an earlier version: which one, with which settings, and whether it helped."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -34,7 +34,11 @@ from tasks.summarization.examples import slots_of
 from tasks.summarization.settings import DecodingSettings
 
 _WRITTEN = ("summary", "tokens", "attention", "source_attention")  # columns that decoding fills
-_LENGTHS = ("max_paragraphs", "max_paragraph_tokens", "max_source_tokens")  # of the layout, that decoding may change
+_LENGTHS = (
+    "max_paragraphs",
+    "max_paragraph_tokens",
+    "max_source_tokens",
+)  # fields of the layout that decoding may change
 _THREADS = 1  # of torch: shards are decoded in parallel, one per core
 
 
@@ -188,8 +192,8 @@ def _decode(
     settings: DecodingSettings,
     search: SearchSettings,
 ) -> tuple[list[Hypothesis], SourceBatch, Tensor | None]:
-    """Return the summaries of a batch, the source that was read, perhaps compressed, and how much its paragraphs looked
-    at each other, [B, P, P] if the summarizer says it."""
+    """Return the summaries of a batch, the source that was read, perhaps compressed, and the attention between its
+    paragraphs, [B, P, P], if the summarizer returns it."""
     model, vocabulary = trained.model, trained.vocabulary
     device = next(model.parameters()).device
     source = source.to(device)

@@ -2,7 +2,7 @@
 
 `model.safetensors` has the best weights by validation loss, `config.json` the architecture and what it reads of an
 article, `vocabulary.model` the vocabulary; `best.json` names the best of `checkpoints/`, and `metrics.jsonl` records
-the training. Beside the weights of an attention predictor, `config.json` has its sizes and its summarizer."""
+the training. For an attention predictor `config.json` has its sizes and its summarizer."""
 
 import json
 from collections.abc import Mapping, Sequence

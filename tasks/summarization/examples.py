@@ -1,9 +1,9 @@
-"""The examples stage: input and target of summarizers, as token ids; and what is learned of a lead where no value shall
-be learned that is not read: the supported sentences.
+"""The examples stage: input and target of summarizers, as token ids. The target may have only the supported sentences
+of a lead.
 
 Training on the others teaches to invent values (Nan et al. 2021). The sentence that defines the subject has most values
-and is often among them; the next one then says "he" of nobody, and a summarizer would learn to begin so. Hence the
-first sentence learned names the subject where another word stands for it."""
+and is often among them. Then the next one begins with a pronoun for nobody, and a summarizer would learn this. So the
+first learned sentence gets the name of the subject instead."""
 
 import re
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ from tasks.evaluation.citations import ValueSupport
 from tasks.summarization.settings import ExampleSettings, SummarizerSettings
 from tasks.text.content_words import names_subject, subject_of, words_of
 
-# Words with "the" by which English leads speak of their subject, besides those with which they define it.
+# Words with "the" for the subject in English leads, besides those of its definition.
 _KINDS = frozenset(read_data("tasks.text", "words.toml")["kinds"])
 _PRONOUN = re.compile(r"(?:he|she|they|it(?! (?:is|was) \w+ that\b))(?= )", re.IGNORECASE)
 _KIND = re.compile(r"the ([a-z]+)(?= [a-z]+)", re.IGNORECASE)
@@ -146,7 +146,7 @@ def _cut(ids: list[int], most: int, vocabulary: Vocabulary) -> list[int]:
 
 
 def _shown(title: str, source: list[list[int]], vocabulary: Vocabulary, layout: Layout | None) -> list[str]:
-    """Return the texts that a summarizer reads of paragraphs, without what a cut left unfinished."""
+    """Return the texts that a summarizer reads of paragraphs, without the unfinished rest of a cut."""
     if layout is None:
         return [vocabulary.decode(ids) for ids in source]
     row = {"title": vocabulary.encode(title)[:TITLE_TOKENS], "source": source, "target": [vocabulary.begin] * 2}
