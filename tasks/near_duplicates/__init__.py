@@ -1,1 +1,1 @@
-"""Near-duplicates across articles, and what of the test articles is in the sources of training articles."""
+"""Near-duplicates across articles, and leaks of test articles into the sources of training articles."""

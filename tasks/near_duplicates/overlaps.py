@@ -1,7 +1,7 @@
 """What paragraphs and documents share, by hashes of n-grams of their words: near-duplicates (stages `sketches`, `twins`
 and `twin_words`), and parts of the leads of held-out articles (stages `lead_ngrams` and `overlaps`).
 
-What is nearly equal meets in a bucket. The MinHash bands of every kept paragraph and document are sent to the shards of
+Near-duplicates share a bucket. The MinHash bands of every kept paragraph and document are sent to the shards of
 their buckets, and compared there, so that no machine ever holds the sketches of a whole corpus."""
 
 import re
@@ -270,7 +270,8 @@ def find_overlaps(
 ) -> pa.Table:
     """Return OVERLAPS rows: what is nearly equal to an earlier paragraph or document, or has a part of a held-out lead.
     Articles and paragraphs are sorted by their ids, `twin_words` in any order, several of one paragraph; the rows are
-    sorted by article, paragraph and `whole`. What is nearly equal to an earlier one counts even if that does too."""
+    sorted by article, paragraph and `whole`. A text that is nearly equal to an earlier one counts even if that one is a
+    near-duplicate itself."""
     alike = near_duplicates(paragraphs, twin_words, words)
     with_lead = _with_lead(articles, paragraphs, lead_ngrams["ngram"].to_numpy(), words)
     key, flags = ["article", "paragraph_id", "whole"], ["in_article", "in_other", "in_held_out", "lead"]

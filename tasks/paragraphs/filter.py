@@ -47,8 +47,8 @@ REPEATS_LEAD = frozenset(
 
 _SPELLED = re.compile(r"[^\W\d_]+")
 _SYMBOL = re.compile(r"""[\d!-/:-@\[-`{-~|•·…“”‘’«»–—]""")
-# What counts words and symbols of most texts at a tenth of the time of these patterns: in the bytes of Latin-1, where
-# the signs outside it, of which texts have these, become question marks, which are symbols as well.
+# Tables that count words and symbols of most texts in a tenth of the time of these patterns. They read the bytes of
+# Latin-1; these signs outside it become question marks, which are symbols as well.
 _SIGNS_OUTSIDE_LATIN = "•…“”‘’–—"
 _LATIN = [chr(byte) for byte in range(256)]
 _WORD_BYTES = bytes(ord("a") if character.isalnum() else ord(" ") for character in _LATIN)
@@ -59,7 +59,7 @@ _MARKUP = re.compile(
     r"|function\s*\w*\([^()]*\)\s*\{|\bvar\s+\w+\s*=|\{\"\w+\":|\{\s*[a-z-]+\s*:[^{}]*;\s*\}",
     re.IGNORECASE,
 )
-_LINK_SIGNS = ("](", "://", "w.", "W.")  # a text without any of these has no _LINK
+_LINK_SIGNS = ("](", "://", "w.", "W.")  # a text without these has no _LINK
 _MARKUP_SIGNS = ("<", "&", "{", "}", "=")  # likewise, no _MARKUP
 _SEPARATOR = re.compile(r"\s[|•·»›>*/–—-]\s|[|•·»›]|^\s*[*+-]\s|\[[x ]?\]")
 # Thai and Lao have no mark at the end of a sentence, but a space behind each clause: one of 20 letters is not from a
@@ -81,8 +81,8 @@ BOILERPLATE_CHARACTERS = 800  # up to which a boilerplate phrase makes a paragra
 _WORDS_PER_SEPARATOR = 8  # prose has fewer separators than one in so many words
 _WORDS_PER_SENTENCE = 30  # prose has more sentence ends than one in so many words
 _WORDS_PER_MARKUP = 20
-_FRAGMENT_WORDS = (12, 80)  # words between which text without a full stop may be prose whose author forgot it
-_INTRODUCES = (":", ":”", ":’", "：")  # how a sentence ends that a list or a quotation follows
+_FRAGMENT_WORDS = (12, 80)  # words of a text without a full stop that may still be prose, at least and at most
+_INTRODUCES = (":", ":”", ":’", "：")  # ends of a sentence before a list or a quotation
 _FRAGMENT_CAPITALS = 0.35  # share of capitalised words and numbers from which such text is a headline or a table
 
 

@@ -24,7 +24,7 @@ LEAST_WORDS = 20  # of a part of the lead, or of what may be copied: headings an
 
 
 class LeadClones:
-    """What was copied from one lead: paragraphs of the article for which they should be a source.
+    """Paragraphs that were copied from the lead for which they should be a source.
 
     The rule of Liu & Lapata 2019, sec. 4 reads a paragraph against the whole lead, so it sees a page that copied the
     lead into one paragraph, and nothing else. Mirrors break lines where the article does: each of their paragraphs
@@ -77,7 +77,7 @@ class LeadClones:
         return threshold is not None and self._words.recall(list(chain.from_iterable(document))) > threshold
 
 
-# What one document may bring in, so that none makes millions of rows. The largest of 1,500 real cited pages, a book of
+# Limits of one document, so that none makes millions of rows. The largest of 1,500 real cited pages, a book of
 # 650 pages, has 1.8 million characters, and the one of most lines, a table, 6,222 paragraphs.
 MOST_PARAGRAPHS = 20_000
 MOST_CHARACTERS = 5_000_000
@@ -222,7 +222,7 @@ def _refused_too(reasons: Iterable[str | None], refused: Iterable[bool], reason:
 
 
 def _within_bounds(paragraphs: pa.Array | None) -> tuple[list[str], str]:
-    """Return the paragraphs within the bounds, and what is said of the rest, which stays in Arrow's memory."""
+    """Return the paragraphs within the limits, and the text of the row for the rest, which stays in Arrow's memory."""
     if paragraphs is None:
         return [], ""
     lengths = np.cumsum(pc.utf8_length(paragraphs).to_numpy(zero_copy_only=False))

@@ -1,4 +1,4 @@
-"""The local folder with the model that ranks: looked at before work starts, without loading it."""
+"""The local folder with the model that ranks: checked before work starts, without loading it."""
 
 import hashlib
 import importlib.util
@@ -21,12 +21,14 @@ _NEEDED = (
     ("tokenizer.json", "tokenizer_config.json"),
 )
 _LOADING = Lock()  # the library finds its classes when they are first asked for, which two threads at once break
-_MOST_TOKENS = 512  # of an input, where neither tokenizer nor model says less: what such models are trained on
+_MOST_TOKENS = (
+    512  # tokens of an input if neither tokenizer nor model has a lower limit: what such models are trained on
+)
 
 
 def check_installed(packages: Mapping[str, str], setting: str, extra: str = "judges") -> None:
-    """See that packages of an extra are there. `packages`: name -> version that it must have; "" = any; `setting`: name
-    of the setting, for messages. Raises ValueError: one is not, or has another version."""
+    """Check that packages of an extra are installed. `packages`: name -> version that it must have; "" = any;
+    `setting`: name of the setting, for messages. Raises ValueError: one is not, or has another version."""
     for name, version in packages.items():
         result = metadata.version(name) if importlib.util.find_spec(name) else "none"
         if result == "none" or version not in ("", result):
@@ -98,7 +100,7 @@ _FLAGS = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean"}
 
 @dataclass(frozen=True)
 class RankingFolder:
-    """What a folder says of its model."""
+    """The settings of a folder's model."""
 
     architecture: str  # the class of its weights
     classifies: bool  # whether it is a cross-encoder
@@ -110,7 +112,7 @@ class RankingFolder:
 
 
 def read_ranking_folder(settings: RankingSettings) -> RankingFolder | None:
-    """Return what the folder of the settings says, None if they name none. Raises FileNotFoundError: the folder is
+    """Return the settings of the chosen folder's model, None without a folder. Raises FileNotFoundError: the folder is
     missing, or lacks its configuration, weights or tokenizer; ValueError: the method cannot rank by its model, or the
     library that runs it is not installed."""
     if settings.folder is None:

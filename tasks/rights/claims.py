@@ -1,8 +1,8 @@
 """The licence that a page claims for itself, and where on the page the claim is.
 
-A page also names licences of what it shows: of pictures, above all. So a licence counts only where markup says that it
-is the page's (`rel=license`, schema.org, RDFa, a `<meta>`), or where a sentence says so of the page's own text. Claims
-that contradict each other do not count. A page without a claim may still have a licence: nothing says that it has none.
+A page also names licences of what it shows, mostly of pictures. So a licence counts only if markup says that it is the
+page's (`rel=license`, schema.org, RDFa, a `<meta>`), or if a sentence says so of the page's own text. Claims that
+contradict each other do not count. A page without a claim may still have a licence: nothing says that it has none.
 """
 
 import re
@@ -39,7 +39,7 @@ class Claim:
 
     # SPDX identifier, or as `tasks.rights.licences` writes it; None if claims contradict each other
     licence: str | None
-    # rel-license | json-ld | rdfa | meta | statement | link-header | domain | source | ambiguous; None without # a
+    # rel-license | json-ld | rdfa | meta | statement | link-header | domain | source | ambiguous; None without a
     # claim
     source: str | None
 

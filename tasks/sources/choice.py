@@ -53,7 +53,7 @@ def check_beginnings(settings: SourceSettings, partitions: Sequence[Partition]) 
 
 @contextmanager
 def running_web(settings: SourceSettings) -> Iterator[Mapping[str, str]]:
-    """Serve the embedded web while the context lasts, where the source has one.
+    """Serve the embedded web while the context lasts, if the source has one.
 
     Yields:
         Pattern of host -> `address:port` to which its connections go instead; empty for the real web."""

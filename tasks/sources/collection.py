@@ -1,5 +1,5 @@
-"""Published summarization corpora as a source: a row of a file is an article with its documents and its summary, where
-the layout of the corpus (`collections.toml`) says."""
+"""Published summarization corpora as a source: a row of a file is an article with its documents and its summary. The
+layout of the corpus (`collections.toml`) says where they are."""
 
 import csv
 import hashlib
@@ -28,7 +28,7 @@ from tasks.sources.source import Article, ArticleReason, GivenDocument, Partitio
 
 FORMAT_VERSION = 1  # rises when the same rows would give other articles
 _ROWS = 1000  # of a partition, whose documents are in memory: 10 MB of news, 50 MB of WCEP
-_FILE = 1 << 32  # partitions count rows through all files, as if each had so many
+_FILE = 1 << 32  # rows by which the numbers of a file's partitions are shifted
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,10 @@ class CollectionLayout:
     split: str = "split"  # column of the split, which rows may lack: then it is that of the file's name
     # The separator between the documents of one string; none = the string is one document
     separators: Sequence[str] = ()
-    line_break: str = ""  # what stands for a line break; "" = nothing does
+    line_break: str = ""  # the mark of a line break; "" = none
     most: int | None = None  # documents read of a row; None = all
     licence: str = ""  # column of the licence of the summary; "" = none
-    group: str = ""  # column of what a row belongs to, for the splits; "" = none
+    group: str = ""  # column of a row's group, for the splits; "" = none
     lines: bool = False  # whether the lines of a document are its paragraphs unchanged, and those of a summary stay
 
     @property
@@ -55,7 +55,7 @@ class CollectionLayout:
         return (*self.documents, self.summary, *filter(None, (self.title, self.id, self.licence, self.group)))
 
 
-SOURCE, TARGET = "src", "tgt"  # columns of parallel files, as their names call them
+SOURCE, TARGET = "src", "tgt"  # columns of parallel files, by the ends of their names
 
 _PUBLISHED = {
     name: CollectionLayout(**fields) for name, fields in read_data("tasks.sources", "collections.toml").items()
@@ -129,7 +129,7 @@ class CollectionSource:
         return files
 
 
-Row = bytes | tuple[bytes, bytes] | Any  # a line of JSON, parallel lines, or what a row holds
+Row = bytes | tuple[bytes, bytes] | Any  # a line of JSON, parallel lines, or the columns of a row
 _BATCH = 64  # rows of Parquet in memory
 _BEYOND = "\0"  # name of the fields of a row of CSV that has more of them than the header
 _KINDS = ".jsonl, .json, .csv, .tsv, .parquet or .src, text also with .gz"
@@ -253,7 +253,7 @@ def _has_columns(path: Path, row: Row, needed: Sequence[str]) -> bool:
     return True
 
 
-_TITLE_WORDS = 12  # of a document's beginning, where a row has no title
+_TITLE_WORDS = 12  # words of a document's beginning, if a row has no title
 _SPLITS = {"train": "train", "valid": "valid", "validation": "valid", "val": "valid", "dev": "valid", "test": "test"}
 _IN_NAME = re.compile(f"(?:^|[^a-z])({'|'.join(_SPLITS)})(?:[^a-z]|$)")
 _NAMES = ("url", "archive_url", "id")  # of a document that is an object

@@ -154,7 +154,7 @@ class Malformed:
             self.named.append(message)
 
     def check(self, more: str = "") -> None:
-        """Refuse the input if there is any. `more` is what else is to be said of their number. Raises ValueError: names
+        """Refuse the input if there is any. `more`: a further remark on their number. Raises ValueError: names
         the first ones, and says how many there are if there are several."""
         if self.number:
             total = [f"{self.number} malformed in all{more}"] if self.number > 1 or more else []
@@ -171,11 +171,11 @@ def parsed(
     allowed: int,
     every: Iterable[R],
 ) -> Iterator[T]:
-    """Yield what a parser makes of the rows of a part of a file, given with their places; after the first malformed row
-    (for which it raises `wrong`) that is one too many, nothing. `named` returns the name of a place, for messages;
-    `refused` what stands for a malformed row, None = none may be. The file may have `allowed` of them; `every` are all
-    its rows, read to count them only where there is one and some are allowed. Raises ValueError: there are more: names
-    the first twenty of the part, and how many there are."""
+    """Yield a parser's results for the rows of a part of a file, given with their places, until there are too many
+    malformed rows, for which the parser raises `wrong`. `named` returns the name of a place, for messages. `refused`
+    returns the result for a malformed row, None = none is allowed. The file may have `allowed` of them; `every` are all
+    its rows, which are read only to count malformed ones. Raises ValueError: there are more: names the first twenty of
+    the part, and how many there are."""
     result, number = Malformed(), 0
     for place, row in rows:
         try:
@@ -193,7 +193,7 @@ def parsed(
 
 
 def _number_among(rows: Iterable[R], parser: Callable[[R], object], wrong: type[ValueError]) -> int:
-    """Return how many rows a parser refuses; slow, so only where there is one."""
+    """Return how many rows a parser refuses; slow, so it is called only if there is one."""
     number = 0
     for row in rows:
         try:

@@ -3,13 +3,13 @@ fifty at a time; a partition's digest is that of these revisions. So pages witho
 later exactly the planned revisions are read. Queries to its action API follow its etiquette: serial, with a contact,
 with maxlag, and with retries.
 
-The answers of a listing are kept on the root until it is done, so that an interrupted one goes on. A listing asks the
-same questions in the same order, each with the token that the answer before it gave. So it is simply begun again: a
-question whose answer is kept is not asked, and the first request goes on from the last token. The check before a run
-keeps its answers for the run, which so reads the same revisions.
+The answers of a listing are kept on the root until it is done, so that an interrupted one continues. A listing asks the
+same questions in the same order, each with the token that the answer before it gave. So it simply begins again: a
+question whose answer is kept is not asked, and the first request continues from the last token. The check before a run
+keeps its answers for the run, so both read the same revisions.
 
-An answer is kept only if it is what the interface promises. It must say of each page and revision that it has it or
-that it does not: what it says nothing of is a failure, and the next run asks again."""
+An answer is kept only if it is what the interface promises. It must say for each page and revision whether the wiki has
+it. A missing statement is a failure, and the next run asks again."""
 
 import base64
 import hashlib
@@ -48,20 +48,22 @@ T = TypeVar("T")
 # A wiki that cannot be reached ends the run, so the retries last long; Retry-After may ask for an hour.
 PATIENCE = Patience(total_seconds=120.0, retries=8, backoff_seconds=2.0, max_backoff_seconds=3600.0)
 
-_VERSION = 2  # of what is made of the answers, in the digest of a partition
+_VERSION = 2  # version of the articles made from the answers, in the digest of a partition
 _MAXLAG = 5  # seconds by which its databases may lag before it asks us to wait: what Wikimedia recommends
 _MAX_ANSWER_BYTES = 64_000_000  # the API limits an answer to 8 MiB of text; escapes and markup are added to that
 _TRANSIENT_ERRORS = frozenset({"maxlag", "ratelimited", "readonly"})
 # Modules whose warnings say that a part of the query was ignored, so that the answer may lack what was asked for.
 _OF_THE_QUERY = ("query", "categorymembers")
-# What is said of a title or revision that is not there, or must not be shown.
+# Marks of a title or revision that does not exist, or must not be shown.
 _NO_PAGE = ("missing", "invalid", "special")
 _NO_TEXT = ("texthidden", "textmissing", "suppressed", "badcontentformat")
 
 
 _FOLDER = "intake/.scratch-00000." + hashlib.sha256(b"listing").hexdigest()[:16]  # pruned like that of any shard
-_ANSWERS_A_FILE = 10  # what a killed process asks again on an object store, whose files cannot be appended to
-_MOST_NS = 86_400 * 10**9  # of rest, a day, after which a listing begins anew: its pages have been edited
+_ANSWERS_A_FILE = (
+    10  # answers that a killed process asks for again on an object store, which cannot append to files
+)
+_MOST_NS = 86_400 * 10**9  # a day without use, after which a listing starts again, because its pages have been edited
 
 
 class KeptAnswers(Closing):
@@ -139,7 +141,7 @@ class MediaWikiApi(Closing):
             patience,
             {},
             delay_seconds=settings.delay_seconds,
-            keep_cookies=self._token is not None,  # a session spares the wiki to check the token
+            keep_cookies=self._token is not None,  # with a session the wiki need not check the token again
         )
 
     def close(self) -> None:

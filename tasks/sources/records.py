@@ -103,7 +103,7 @@ class RecordsSource:
     def parse(
         self, partition: Partition, parser: Callable[[bytes], T], refused: Callable[[str], T] | None = None
     ) -> Iterator[T]:
-        """Yield the parsed lines of a byte range, without blank ones. `refused` returns what stands for a malformed
+        """Yield the parsed lines of a byte range, without blank ones. `refused` returns the result for a malformed
         line, by its name; the parser raises `MalformedLineError` for one. Errors as of `read`."""
         file = file_with(partition, self.files())
         offset = partition.start - file.start
@@ -178,7 +178,7 @@ def lines_of(file: InputFile, offset: int, size: int) -> Iterator[bytes]:
 
 
 def refused_line(name: str) -> Article:
-    """Return what stands for a malformed line."""
+    """Return the refused article of a malformed line."""
     return Article(name, drop_reason=ArticleReason.MALFORMED_LINE)
 
 

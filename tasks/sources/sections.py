@@ -98,7 +98,7 @@ class SectionsSource:
 
 
 def _refused(name: str) -> _Entry:
-    """Return what stands for a malformed line: one refused article, whatever becomes a topic."""
+    """Return one refused article for a malformed line, whatever the target is."""
     article = refused_line(name)
     return article, "", [("", article)]
 

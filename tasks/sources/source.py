@@ -67,18 +67,18 @@ class Article:
     drop_reason: str | None = None  # set if the source itself refuses the article (a redirect, a list), else None
     # Texts that the source itself provides for the article, in addition to those that are fetched
     documents: tuple[GivenDocument, ...] = ()
-    id: str | None = None  # what identifies it in its source; None = its title does
+    id: str | None = None  # its identity in its source; None = its title
     # Number by which the source knows it whatever its title, such as MediaWiki's page id; None = not known
     page: str | None = None
     # The lead is a published summary, the target unchanged; otherwise it may hold remains of a page, which are
     # removed
     published_target: bool = False
-    # How many templates within the lead had no text that is known, by their names
+    # The number of templates in the lead without a known text, by their names
     left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def identity(self) -> str:
-        """What distinguishes it from every other article of its source."""
+        """Its identity among the articles of its source."""
         return self.title if self.id is None else self.id
 
 

@@ -1,5 +1,5 @@
-"""What a layout reads out of a row, the cited URLs among the links of a rendered citation, and the article that a row
-becomes: one set of rules for all layouts."""
+"""One set of rules for all layouts: the fields of a row, the cited URLs among the links of a rendered citation, and the
+article of a row."""
 
 import json
 import re
@@ -96,7 +96,7 @@ _PROJECTS, _ARCHIVES = (
     re.compile(rf"(?:.+\.)?(?:{'|'.join(hosts)})", re.I)
     for hosts in read_data("tasks.sources.dump", "wikitext.toml")["hosts"].values()
 )
-_IDENTIFIER = "_(identifier)"  # how the pages are called that explain a DOI, an ISBN and the like
+_IDENTIFIER = "_(identifier)"  # titles of the pages that explain a DOI, an ISBN and similar identifiers
 
 
 def cited_urls(links: Iterable[str], archived: Archived) -> list[str]:

@@ -4,9 +4,9 @@ A row has `name`, `namespace`, `version`, `license`, `templates`, `categories` a
 whole document: a `<section data-mw-section-id>` for each section, nested like the headings; section 0 is the lead.
 Unlike in wikitext, templates are expanded. `article_body.wikitext` is not read.
 
-Read as the specification of Parsoid's HTML (mediawiki.org/wiki/Specs/HTML) says. Parts of two rows of the test data of
-github.com/wikimedia-enterprise/wme-sdk-go were read by eye; this code has not run on a real row or dump. The parser is
-lxml's, since mwparserfromhtml builds its tree with BeautifulSoup, which takes several times as long."""
+Read as the specification of Parsoid's HTML (mediawiki.org/wiki/Specs/HTML) says. We read parts of two rows of the test
+data of github.com/wikimedia-enterprise/wme-sdk-go; this code has not run on a real row or dump. The parser is lxml's,
+because mwparserfromhtml builds its tree with BeautifulSoup, which takes several times as long."""
 
 import json
 import re
@@ -137,8 +137,8 @@ def _formula(element: html.HtmlElement) -> str:
 
 
 # A citation is a footnote mark, whose text is in an `<ol class="mw-references">`; a citation template elsewhere; or a
-# link in a section that lists references. A template counts by its written fields (`data-mw`), as in wikitext:
-# a template's elements have one `about`, and the first of them has the fields. Of other text the links count, without
+# link in a section that lists references. A template counts by its written fields (`data-mw`), as in wikitext: a
+# template's elements have one `about`, and the first of them has the fields. Other text counts by its links, without
 # those of identifiers.
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _APART = frozenset(["li", "p", "cite", "dd", "td"])  # a citation does not go beyond one of these

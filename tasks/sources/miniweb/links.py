@@ -180,8 +180,8 @@ class Links:
         return unit_interval(self.world.seed, "clone", topic) < CLONE_RATE
 
     def _other_topic(self, topic: int, dice: Dice) -> int:
-        """Return another topic of the same region, one of the test split for such a topic alone: other articles shall
-        not show the forms of sentences on its pages."""
+        """Return another topic of the same region. Only a topic of the test split gets one of the test split, so that
+        other articles do not show the sentence forms of its pages."""
         start = topic - topic % REGION_TOPICS
         while True:
             other = start + (topic - start + 1 + dice.below(REGION_TOPICS - 1)) % REGION_TOPICS

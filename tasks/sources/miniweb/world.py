@@ -1,5 +1,5 @@
 """The generated world: topic i and its facts, computed from the seed and i alone. The world has no end; a source takes
-its first N topics. Sixty topics in a row, ten of each kind, are a region, and a topic's relations lie in its region
+its first N topics. Sixty topics in a row, ten of each kind, are a region, and a topic's relations are in its region
 (people in its country), so that every topic is found in constant time and memory."""
 
 from collections.abc import Mapping
@@ -80,8 +80,8 @@ class World:
         return "train" if draw < _TRAIN else "valid" if draw < _TRAIN + _VALID else "test"
 
     def wording(self, kind: TopicKind, *, test: bool) -> tuple[Aspect, ...]:
-        """Return what sentences say of a kind of topic in the texts of test articles, or of all others: no form in
-        both, if a share is held back."""
+        """Return the sentence forms for a kind of topic in the texts of test articles, or of all others. If a share is
+        held back, no form is in both."""
         return self._wordings[kind.name][test]
 
     def _parts(self, index: int) -> tuple[str, ...]:

@@ -108,7 +108,7 @@ def _permutation(seed: int, size: int) -> tuple[int, int]:
 
 _ASPECT = re.compile(r"^(?:(?:[=?] .*\n)+|\+ .*\n)(?:- .*\n)*", re.MULTILINE)
 _CHANCES = {"=": 1.0, "?": 0.7}  # probability that a lead mentions an aspect
-_DIVISIONS = 20  # tried for one in which both parts of the lines of an aspect state its facts
+_DIVISIONS = 20  # attempts to find a division in which both parts of an aspect's lines state its facts
 
 
 class Form(NamedTuple):
