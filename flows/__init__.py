@@ -7,7 +7,7 @@ import sys
 # this once, when torch is loaded; child processes inherit it.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-if sys.argv[:1] == ["-m"]:  # Python looks for the module to run; one of a flow would do nothing, without a word
+if sys.argv[:1] == ["-m"]:  # Python looks for the module to run; that of a flow would silently do nothing
     started = next((item for item in sys.orig_argv if item.startswith(("flows.", "-mflows."))), "").removeprefix("-m")
     if started.count(".") == 1 and started != "flows.__main__":
         expected = "expected wikisum COMMAND or python -m flows COMMAND, whose --help lists the commands"

@@ -1,5 +1,5 @@
-"""What `wikisum` and `python -m flows` start. It imports next to nothing, so that a Ctrl-C during the slow imports
-behind it is answered in a line, like any later one."""
+"""The start of `wikisum` and `python -m flows`. It imports almost nothing, so that a Ctrl-C during the slow imports
+after it ends with one line, like any later one."""
 
 import sys
 from typing import NoReturn

@@ -68,7 +68,7 @@ class ShardSettings(Settings):
 
 
 class FurtherSettings(Settings):
-    """What a further summarizer of a build has of its own."""
+    """The settings in which a further summarizer of a build differs."""
 
     vocabulary: VocabularySettings = VocabularySettings()
     examples: ExampleSettings = ExampleSettings()
@@ -170,9 +170,9 @@ class BuildConfig(Settings):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """Return the JSON schema of a form, made of that of all settings. It holds no default: a form sends defaults
+        """Return the JSON schema of a form, made from that of all settings. It holds no default: a form sends defaults
         back as if a person had chosen them, over those of the preset."""
-        if cls not in _FORMS:  # every flow asks for it, and whoever imports them all would make it sixteen times
+        if cls not in _FORMS:  # every flow needs it, so importing all of them would make it sixteen times
             _FORMS[cls] = cls._form(handler.resolve_ref_schema(handler(core)), handler)
         return deepcopy(_FORMS[cls])
 
@@ -207,7 +207,7 @@ class BuildConfig(Settings):
             given["further"] = dict(cls._resolved(given))
         settings = merge(under, given)
         imported, words = settings.get("imported"), settings.get("vocabulary")
-        if imported:  # what was imported is ranked and encoded as it is
+        if imported:  # imported shards are ranked and encoded already
             under = merge(under, {"across": {"near_duplicates": "off", "leakage": "off"}})
         if isinstance(words, dict) and (imported or words.get("folder") or words.get("model_type") == "byte-bpe"):
             under = merge(under, {"summarizer": {"slots": False}})  # the vocabulary cannot have them
@@ -215,7 +215,7 @@ class BuildConfig(Settings):
         recipe = recipe_of(settings)
         summarizer = settings.get("summarizer")
         if isinstance(summarizer, dict) and summarizer.get("pretrained") is not None:
-            # How a checkpoint is fine-tuned comes from its paper, and what that leaves open from its folder; the
+            # A checkpoint is fine-tuned as in its paper, and as its folder says where the paper leaves it open; the
             # preset's figures are for fresh weights.
             stated = length_penalty(str(summarizer["pretrained"]))
             folder = {} if stated is None else {"decoding": {"length_exponent": stated}}
@@ -224,7 +224,7 @@ class BuildConfig(Settings):
 
     @classmethod
     def _resolved(cls, given: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-        """Yield each further summarizer with every setting said, so that the build's own no longer say any of them."""
+        """Yield each further summarizer with all of its settings, so that it takes none from the build's own."""
         common = {name: value for name, value in given.items() if name not in ("further", "baselines")}
         sections = FurtherSettings.model_fields
         for name, own in given["further"].items():
@@ -270,7 +270,8 @@ class BuildConfig(Settings):
             yield f"summarizer.slots needs a vocabulary of vocabulary.model_type unigram or bpe, got {kind}"
 
     def _of_imported(self) -> Iterator[str]:
-        """Yield what other people's shards cannot have: a vocabulary, texts in another form, a comparison."""
+        """Yield faults of settings that imported shards cannot have: a vocabulary, texts in another form, a
+        comparison."""
         if self.imported is None:
             return
         if self.tokenizer_folder is not None:
@@ -292,7 +293,7 @@ class BuildConfig(Settings):
             )
 
     def _of_systems(self) -> Iterator[str]:
-        """Yield systems that cannot be trained or told apart, and scores that are read and not made."""
+        """Yield systems that cannot be trained or distinguished, and scores that are needed and not computed."""
         if EXTRACTOR in self.baselines.systems and not self.summarizer.extracts_first:
             yield (
                 f"baselines.systems names {EXTRACTOR!r}, but summarizer.preset {self.summarizer.preset!r} has no "
@@ -350,7 +351,7 @@ def in_sections(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _contradicted(one: Any, other: Any) -> str | None:
-    """Return the full name of a setting to which both give a value, and not the same; None = of no setting."""
+    """Return the full name of a setting to which both give different values; None without one."""
     one, other = (part.model_dump(exclude_unset=True) if isinstance(part, Settings) else part for part in (one, other))
     if not (isinstance(one, Mapping) and isinstance(other, Mapping)):
         return "" if one != other else None

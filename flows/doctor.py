@@ -89,7 +89,8 @@ def _codes(store: Store, build: Build) -> Iterator[tuple[str, Mapping[str, str]]
 
 
 def _config_of(build: Build, root: str) -> tuple[BuildConfig, list[str]]:
-    """Return a build's settings as understood here, and what is not taken; ValidationError: they do not go together."""
+    """Return a build's settings as this version reads them, and the unknown ones; ValidationError: they contradict each
+    other."""
     settings: dict[str, Any] = {**build.config, "root": root}
     changes: list[str] = []
     while True:
@@ -108,7 +109,7 @@ def _config_of(build: Build, root: str) -> tuple[BuildConfig, list[str]]:
 
 
 def _walk_of(store: Store, build: Build) -> Callable[[Session], Any]:
-    """Return the walk that made a build, as its manifest tells."""
+    """Return the walk that made a build, by its manifest."""
     from flows import build_corpus, build_wikisum, retrain, train  # here, because they take seconds
 
     if any(read_version(store, number).build == build.name for number in version_numbers(store)):

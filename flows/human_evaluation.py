@@ -38,7 +38,7 @@ def prepare(root: str, build: str | None, settings: StudySettings, to: Path) -> 
 
 
 def score(study: Path, answers: Sequence[Path]) -> None:
-    """Score the answers, and print what they say; mistakes are answered before a server is started."""
+    """Score the answers, and print the result; mistakes are reported before a server starts."""
     read_folder(study, list(answers))
     use_prefect_api()
     print(human_evaluation(str(study), [str(file) for file in answers]))

@@ -22,7 +22,7 @@ def promote(root: str, to: int) -> str:
 
 
 def run(root: str, to: int) -> None:
-    """Promote, and print what happened; mistakes are answered before a server is started."""
+    """Promote, and print what happened; mistakes are reported before a server starts."""
     store = Store(root)
     check_root(store)
     check_whole(store)

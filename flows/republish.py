@@ -47,7 +47,7 @@ def _directory(store: Store, build: Build, name: str) -> DirectoryRecord:
 
 
 def run(root: str, build: str | None) -> None:
-    """Publish, and print what was published; mistakes are answered before a server is started."""
+    """Publish, and print what was published; mistakes are reported before a server starts."""
     store = Store(root)
     result = finished_build(store, build)
     use_prefect_api()

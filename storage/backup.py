@@ -3,9 +3,9 @@ what was spent. Also the test articles on which versions are judged, the champio
 crawls and, if asked for, the pages that the web may no longer have.
 
 A backup has files named by their SHA-256 and generations that name them (`storage.generations`), so that a mistake on
-the root replaces nothing. A generation is written after all that it names. What does not match its record or its seal,
-or is gone and was not pruned, is named and not copied: the new generation keeps the content of the one before. No
-symbolic link is followed, neither in the backup nor in the root."""
+the root overwrites nothing. A generation is written after all that it names. A file that does not match its record or
+its seal, or is gone without having been pruned, is named and not copied: the new generation keeps the content of the
+one before. No symbolic link is followed, neither in the backup nor in the root."""
 
 import hashlib
 import shutil
@@ -151,8 +151,8 @@ def _recent(version: Version) -> set[str]:
 
 
 def _gone(store: Store, present: Mapping[str, int], before: Mapping[str, str]) -> dict[str, str]:
-    """Return what was deleted by no pruning -> what is wrong: what is required, and what the backup before has and a
-    build still names."""
+    """Return files that are gone without pruning -> what is wrong: required files, and those that the previous backup
+    has and a build still names."""
     required = _required(store)
     named = set(required)
     for name in build_names(store):

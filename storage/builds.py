@@ -100,7 +100,7 @@ def _recorded_before(store: Store, made: Build, *, latest: bool) -> Build | None
 
 
 def _content(build: Build) -> str:
-    """Return what a manifest holds but for its name, time and counts, which follow from the files."""
+    """Return a manifest's content without its name, time and counts, which follow from the files."""
     return json.dumps([build.config, build.stages, build.models, build.report], sort_keys=True)
 
 

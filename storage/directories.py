@@ -39,7 +39,7 @@ _GROWING = ".jsonl"
 class DirectoryRecord:
     """What a published directory holds."""
 
-    name: str  # what it is, such as models/ranker; also the folder it lies in
+    name: str  # its name, such as models/ranker; also its folder
     key: str  # the recipe's key, the last part of its path
     files: Mapping[str, str]  # path within the directory -> SHA-256 of the bytes, hex
     digest: str  # digest of the files that readers depend on
@@ -273,7 +273,7 @@ class _Snapshots:
             return False
 
     def _checkpoints(self) -> dict[str, tuple[int, int]]:
-        """Return the checkpoints by name, with what tells one from another of that name."""
+        """Return the checkpoints by name, with what distinguishes one from another of that name."""
         result = ((path.name, path.stat()) for path in sorted((self.folder / _CHECKPOINTS).glob(_CHECKPOINT)))
         return {name: (stat.st_ino, stat.st_mtime_ns) for name, stat in result}
 

@@ -115,7 +115,8 @@ def enlist(store: Store, *names: str, champion: Mapping[str, Any] | None = None)
 
 
 def write_off(store: Store, names: Iterable[str], why: str) -> None:
-    """Say of listed files why they are gone, before they are deleted. `CHAMPION` begins the champion's changes anew."""
+    """Say of listed files why they are gone, before they are deleted. `CHAMPION` starts the champion's changes
+    again."""
     known, now, off = _held(store), _now(), set(names)
     files = {**known.files, **dict.fromkeys(sorted(off & known.files.keys()), f"{why} {now}")}
     lost = [{"version": None, "at": now, "why": why}] if CHAMPION in off else []

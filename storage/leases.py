@@ -151,7 +151,7 @@ class ConditionalWrites:
                 part = file.read(_PART_BYTES)
             return self._client.complete_multipart_upload(**place, MultipartUpload={"Parts": sent}, **condition)
         except BaseException:
-            with suppress(Exception):  # the first error is the one to tell
+            with suppress(Exception):  # the first error is reported
                 self._client.abort_multipart_upload(**place)
             raise
 

@@ -28,7 +28,7 @@ from tasks.writing.writer import check_writer
 
 T = TypeVar("T")
 
-_UNKNOWN = (404, 409)  # what a server answers of a run that it does not know: it is not found, or breaks a foreign key
+_UNKNOWN = (404, 409)  # a server's answers for an unknown run: it is not found, or breaks a foreign key
 _NOTHING_TO_DO = "every stage is done; PREFECT_API_URL is not set, so no run is shown in a UI"
 _HEADINGS = ("stage", "shards", "done", "would run", "waits for a stage above", "s per shard", "hours left")
 
@@ -37,7 +37,7 @@ def run_build(
     given: CommandLine, run: Callable[[BuildConfig], Any], wiring: Callable[[Session], Any], *, only_stages: bool = True
 ) -> int:
     """Plan or run what was asked for; return the exit code. `wiring` is the flow's walk, for the plan. `only_stages`:
-    stages and a manifest are all that the flow makes, so that where every stage is done it needs no Prefect server.
+    stages and a manifest are all that the flow makes, so that it needs no Prefect server if every stage is done.
     Raises Stopped: some shards of a stage could not be made; StorageError, ValueError, OSError: as `checked`."""
     errors, config = Console(stderr=True, soft_wrap=True), given.build
     if given.dry_run:
@@ -53,7 +53,7 @@ def run_build(
             errors.print(escape(summary), highlight=False)
             planned = _planned(config, wiring)
         if only_stages and planned.run.finished and not has_prefect_api():
-            # A temporary server would take longer to start than all the rest, and nobody could look at its run.
+            # A temporary server would take longer to start than the run takes, and nobody could look at the run.
             errors.print(_NOTHING_TO_DO, highlight=False)
             with suppress(CorruptShardError):
                 return _show(walk_finished(config, wiring))
@@ -66,8 +66,8 @@ def run_build(
 
 
 def run_through_a_loss(run: Callable[[BuildConfig], T], config: BuildConfig, errors: Console) -> T:
-    """Run a flow; where the server says on the way that it does not know the run, run it once more as a new one, which
-    computes only what is missing. A server does so that another took the place of, with an empty database."""
+    """Run a flow. If the server no longer knows the run, because another server with an empty database has replaced it,
+    run it once more as a new one, which computes only what is missing."""
     try:
         return run(config)
     except (httpx.HTTPStatusError, ObjectNotFound) as error:
@@ -196,7 +196,7 @@ def _ranking_line(settings: RankingSettings) -> str | None:
 
 
 def writer_line(run: Run, config: BuildConfig) -> str | None:
-    """Return what a language model would be asked for what is missing, as the texts are; None if none is asked."""
+    """Return the requests to a language model for missing shards, with the present texts; None without one."""
     most = estimates.writer_requests(run, config)
     if most is None:
         return None

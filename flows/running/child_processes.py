@@ -1,4 +1,5 @@
-"""Child processes of own sessions, ended with all their children. Imports nothing heavy: children start with it."""
+"""Child processes in their own sessions, which end with all their children. Imports nothing heavy: children start with
+it."""
 
 import contextlib
 import os
@@ -53,7 +54,7 @@ def end_with_parent(parent: int) -> None:
 
 
 def how_it_ended(code: int) -> str:
-    """Return what an exit code of a process says, to follow its name."""
+    """Return the meaning of an exit code of a process, to follow its name."""
     if code < 0:
         return f"was killed by signal {-code} ({signal.strsignal(-code)})"
     return f"ended unexpectedly with exit code {code}"

@@ -1,4 +1,4 @@
-"""The command `wikisum`: what people start. Help and mistakes are answered before torch or Prefect are imported."""
+"""The command `wikisum`. Help and mistakes are answered before torch or Prefect are imported."""
 
 import os
 import signal
@@ -361,7 +361,7 @@ def republish(*, root: Root = "data", build: Build = None) -> None:
 
 for place, name in enumerate(app.resolved_commands()):
     if not name.startswith("-"):
-        app[name].sort_key = place  # in the help, which has the others sorted behind these
+        app[name].sort_key = place  # in the help, which sorts the others after these
 
 
 def main() -> NoReturn:
@@ -397,7 +397,7 @@ def _answer(program: str, tokens: list[str]) -> int:
 
 
 def _whole_names(tokens: Sequence[str]) -> Iterator[str]:
-    """Yield what was written, with `--writer NAME` as the setting that it is short for."""
+    """Yield the tokens, with `--writer NAME` replaced by the setting that it abbreviates."""
     for index, token in enumerate(tokens):
         name, equals, value = token.partition("=")
         alone = name == "--writer" and (equals or (index + 1 < len(tokens) and tokens[index + 1][:1] not in "-{"))

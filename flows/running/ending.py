@@ -1,4 +1,4 @@
-"""The end of a process. It imports next to nothing, as what starts a command does."""
+"""The end of a process. It imports almost nothing, like the start of a command."""
 
 import atexit
 import os
@@ -9,8 +9,8 @@ from contextlib import suppress
 
 def end(code: int) -> None:
     """End as Python does, but leave memory to the system. Taking all modules apart is a quarter of a short command, and
-    a thread of Arrow that releases a Python object meanwhile aborts the process. Where a debugger, a profiler or
-    coverage waits for the end, or after an error, as of output that is closed, or a Ctrl-C, Python ends by itself."""
+    a thread of Arrow that releases a Python object meanwhile aborts the process. Python ends by itself if a debugger, a
+    profiler or coverage waits for the end, or after an error, such as closed output or a Ctrl-C."""
     monitoring = getattr(sys, "monitoring", None)  # of Python 3.12 and later
     tools = () if monitoring is None else map(monitoring.get_tool, range(6))
     if any((sys.gettrace(), sys.getprofile(), *tools)):

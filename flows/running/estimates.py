@@ -1,5 +1,5 @@
-"""What a plan says of its cost (hours at the rates of this root's records, requests to archives, sites asked), and what
-the page of budgets says."""
+"""The cost in a plan (hours at the rates of this root's records, requests to archives and sites), and the text of the
+page of budgets."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -95,7 +95,7 @@ def account_of(config: BuildConfig) -> Account:
 
 
 def check_budget(run: Run, config: BuildConfig) -> None:
-    """Compare what a planned walk is known to need with what may be spent. BudgetSpentError: it would exceed that."""
+    """Compare the known needs of a planned walk with the budget. BudgetSpentError: it would exceed that."""
     account = account_of(config)
     if not account.limited:
         return
@@ -231,7 +231,7 @@ _LARGEST = 10  # domains that a plan names
 
 
 def host_lines(run: Run, settings: CrawlSettings) -> list[str]:
-    """Return what is known of the requests of a walk's crawl; nothing if it has no crawl, or nothing is left."""
+    """Return the known requests of a walk's crawl; nothing if it has no crawl, or nothing is left."""
     frontier, pages = run.stages.get(FRONTIER.name), run.stages.get(PAGES.name)
     if frontier is None or (pages is not None and pages.complete):
         return []

@@ -46,7 +46,8 @@ _log = logging.getLogger(__name__)
 
 
 def task_runner(settings: EngineSettings) -> TaskRunner[Any]:
-    """Return the Prefect task runner of the settings; `check_machine` has seen that Dask is there if they need it."""
+    """Return the Prefect task runner of the settings; `check_machine` has checked that Dask is installed if they need
+    it."""
     if settings.kind == "threads":
         return ThreadPoolTaskRunner(max_workers=settings.parallel)
     if settings.kind == "processes":
@@ -110,7 +111,8 @@ def compute(pickled: bytes) -> Any:
 
 @contextmanager
 def _finished_before_sigterm(job: Job) -> Iterator[None]:
-    """Delay SIGTERM to the job's end, then exit, as the pool has assigned the next; some jobs handle it themselves."""
+    """Delay SIGTERM to the job's end, then exit, because the pool has assigned the next; some jobs handle it
+    themselves."""
     if job.scratch:
         yield
         return

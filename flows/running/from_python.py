@@ -1,6 +1,5 @@
-"""What a program starts of ours, and what it shows meanwhile. A build is the command `wikisum` in a process of its own:
-its workers do not import the program again, and signals, event loop and Prefect settings of the program stay as they
-are."""
+"""Builds from a Python program, and their progress. A build is the command `wikisum` in its own process. So its workers
+do not import the program again, and signals, event loop and Prefect settings of the program do not change."""
 
 import json
 import os
@@ -63,7 +62,7 @@ def run_command(command: str, settings: Mapping[str, Any], report: Report) -> No
 
 
 def progress_of(lines: Iterable[str]) -> Iterator[Progress]:
-    """Yield the progress that the output of a build tells: what is done now, and the share of stages that are done."""
+    """Yield the progress in the output of a build: the present work, and the share of stages that are done."""
     left, begun = 0, 0
     for line in lines:
         if match := _LEFT.search(line):
@@ -81,7 +80,7 @@ def _kept(lines: Iterable[bytes], last: deque[str]) -> Iterator[str]:
 
 
 def _failure(command: str, last: list[str]) -> str:
-    """Return what the command said when it stopped, or its last lines where it did not say why."""
+    """Return the command's message when it stopped, or its last lines if it gave none."""
     mark = f"wikisum {command} stopped: "
     begins = [number for number, line in enumerate(last) if line.startswith(mark)]
     lines = last[begins[-1] :] if begins else [f"wikisum {command} ended early; its last lines:", *last]
@@ -90,7 +89,8 @@ def _failure(command: str, last: list[str]) -> str:
 
 @contextmanager
 def shown_progress(given: Report | None) -> Iterator[Report]:
-    """Yield what takes progress: `given`, else one line on standard error in a terminal or a notebook, else nothing."""
+    """Yield the receiver of progress: `given`, else one line on standard error in a terminal or a notebook, else
+    nothing."""
     if given is not None or not (sys.stderr.isatty() or "ipykernel" in sys.modules):
         yield given or (lambda now: None)
         return

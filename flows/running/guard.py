@@ -1,5 +1,5 @@
-"""What every request to the page and to `/metrics` passes: whose it is, how large it may be, and what a browser may do
-with the answer."""
+"""The checks of every request to the page and to `/metrics`: who sends it, how large it may be, and what a browser may
+do with the answer."""
 
 import base64
 import secrets

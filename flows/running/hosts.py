@@ -1,4 +1,4 @@
-"""Which requests our servers answer: those that name this machine, and that no page of another site sends.
+"""Our servers answer only requests that name this machine and do not come from a page of another site.
 
 A browser lets any page send requests to a server of the same machine. Its `Origin` says whose page it is. A page whose
 own name is made to mean this machine (DNS rebinding) shows that name as `Host`."""
@@ -27,8 +27,9 @@ def is_loopback(host: str) -> bool:
 
 def known_hosts(host: str, environment: Mapping[str, str]) -> Collection[str] | None:
     """Return the names that a server listening there answers to, without ports; None = to every name. Loopback has its
-    own names and those of WIKISUM_HOSTS. Beyond it the machine has names that nobody here knows, and the password
-    guards: a page of another name has no password. There the names of WIKISUM_HOSTS, if any, are the only ones."""
+    own names and those of WIKISUM_HOSTS. On other addresses the machine has names that are unknown here, and the
+    password protects it: a page of another site does not know it. There the names of WIKISUM_HOSTS, if any, are the
+    only ones."""
     given = {name.strip().lower() for name in environment.get(HOSTS, "").split(",") if name.strip()}
     return LOOPBACK | given if is_loopback(host) or given else None
 

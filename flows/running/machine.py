@@ -1,4 +1,4 @@
-"""What this machine must have for the settings, checked before any work; a dry run lists all that is lacking."""
+"""Checks that this machine has what the settings need, before any work; a dry run lists everything that is missing."""
 
 import importlib.util
 import os
@@ -29,7 +29,7 @@ def check_machine(config: BuildConfig) -> None:
 
 
 def lacking(config: BuildConfig) -> list[str]:
-    """Return all that a run would stop for at its start, the Prefect server among it."""
+    """Return everything that would stop a run at its start, also a missing Prefect server."""
     results = []
     checks: list[Check] = [*(_ON_A_CLUSTER if config.engine.kind == "dask" else _HERE), lambda _: check_prefect_api()]
     for check in checks:

@@ -132,7 +132,7 @@ def _flat(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def overwritten(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return a line for each value that the server had and has no more."""
+    """Return a line for each value of the server that was overwritten."""
     lines = []
     for deployment, values in before.items():
         now = after.get(deployment, {})

@@ -1,4 +1,4 @@
-"""Prepare a Prefect server: work pool, deployments, and alarms of what a process that died cannot tell itself."""
+"""Prepare a Prefect server: work pool, deployments, and the alarms that a dead process cannot send itself."""
 
 import subprocess
 import sys
@@ -28,7 +28,7 @@ DEPLOYMENTS = Path(__file__).parents[1] / "prefect.yaml"
 ZOMBIES = "Mark runs that went silent as crashed"
 LATE, LONGEST = timedelta(hours=1), timedelta(hours=48)
 SILENCE = timedelta(seconds=120)  # a process that swaps or pickles a large table can miss two heartbeats
-# There a sign of life waits for other writes, for up to a minute each time that it finds the database locked.
+# SQLite: a heartbeat waits for other writes, for up to a minute each time that the database is locked.
 SILENCE_ON_SQLITE = timedelta(seconds=300)
 _SOON, _DAY, _WEEK = timedelta(minutes=1), timedelta(days=1), timedelta(days=7)
 _BLOCK = "wikisum-alarms"
@@ -77,9 +77,9 @@ def create_automations(
 ) -> list[str]:
     """Renew on the server what marks dead runs as crashed and, if `to` names a receiver, the alarms; return the names
     of these. `to` is a URL that gets a POST of JSON with `text`, or a notification block of the server as TYPE/NAME;
-    without it earlier alarms are removed. A planned run may start so `late`, and a run take the `longest`; one of which
-    nothing is heard for so long, the `silence`, counts as dead. Raises ValueError: `to` is neither, or the server has
-    no such block."""
+    without it earlier alarms are removed. A planned run may start so `late`, and a run take the `longest`; one without
+    a heartbeat for the time of `silence` counts as dead. Raises ValueError: `to` is neither, or the server has no such
+    block."""
     block = _block_to(to) if to else None
     # Else a dead worker's run keeps its deployment's only slot for ever.
     crashed = "No heartbeat: its process or machine is gone. Run it again: it computes only what is missing."

@@ -43,7 +43,7 @@ class Session:
     executor: PrefectExecutor
     run: Run  # the walk over the DAG
     connect_to: Mapping[str, str] = field(default_factory=dict)  # host pattern -> address:port of the embedded web
-    keeps_answers: bool = True  # whether an interrupted listing of a live wiki leaves its answers on the root
+    keeps_answers: bool = True  # whether an interrupted listing of a live wiki keeps its answers on the root
     build: "Session | None" = None  # the build's own, where this walks for a further summarizer
     system: str | None = None  # that summarizer's name in tables
     _walked: dict[Callable[..., Any], Any] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class Session:
         return ProgressLog(name, self.config.name)
 
     def further(self) -> Iterator["Session"]:
-        """Yield a walk for each further summarizer, under its settings; it makes anew only what these change."""
+        """Yield a walk for each further summarizer, under its settings; it recomputes only what these change."""
         for name, config in self.config.further_builds():
             yield replace(self, config=config, build=self, system=name, _walked={}, _walking=[])
 

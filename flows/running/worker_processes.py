@@ -66,7 +66,7 @@ def start_worker(parent: int, settings: dict[str, Any]) -> None:
 
 
 def _end_worker() -> None:
-    """End at once after what else is registered: to take apart what a worker has loaded takes a second of each."""
+    """End immediately after the other registered functions: unloading a worker's libraries takes a second."""
     atexit.unregister(_end_worker)
     end(0)
 

@@ -64,7 +64,7 @@ class RequestedSummary(BaseModel):
     headings: bool | None = Field(None, description="whether there are sections; null: as the system likes")
 
     def settings(self, usual: SummarySettings) -> SummarySettings:
-        """Return the settings with what the request has of its own."""
+        """Return the settings, overridden by those of the request."""
         own: dict[str, Any] = self.model_dump(include={"words", "language", "headings"}, exclude_unset=True)
         if own.get("words") in LENGTHS:
             own["words"] = LENGTHS[own["words"]]

@@ -69,7 +69,7 @@ def kept_below(model: str | None, explore: str | None) -> str:
 
 
 class OfferedSystems:
-    """What each system is called: the choice that `chosen_system` takes -> what it says to people."""
+    """The names of the systems: the choice that `chosen_system` takes -> its name for people."""
 
     def __init__(self, model: str | None, settings: SummarySettings) -> None:
         """Take the root of trained systems, None for none, and the settings, of which the language model counts."""

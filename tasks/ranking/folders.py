@@ -21,9 +21,7 @@ _NEEDED = (
     ("tokenizer.json", "tokenizer_config.json"),
 )
 _LOADING = Lock()  # the library finds its classes when they are first asked for, which two threads at once break
-_MOST_TOKENS = (
-    512  # tokens of an input if neither tokenizer nor model has a lower limit: what such models are trained on
-)
+_MOST_TOKENS = 512  # of an input, if neither tokenizer nor model has a lower limit
 
 
 def check_installed(packages: Mapping[str, str], setting: str, extra: str = "judges") -> None:

@@ -115,9 +115,7 @@ def rank_systems(baselines: pa.Table, trained: pa.Table, settings: ReportSetting
 def table1(ranking_scores: pa.Table) -> Table1:
     """Return Liu & Lapata 2019, Table 1 on the test split."""
     test = ranking_scores.filter(pc.equal(ranking_scores["split"], "test"))
-    groups = test.group_by(
-        ["method", "paragraphs"], use_threads=False
-    )  # in order, because a mean over threads rounds differently
+    groups = test.group_by(["method", "paragraphs"], use_threads=False)  # a mean over threads rounds differently
     means = groups.aggregate([("rouge_l_recall", "mean")]).to_pylist()
     measured: dict[str, dict[int, float]] = {method: {} for method in PUBLISHED_TABLE1}
     for row in means:

@@ -60,9 +60,7 @@ _NO_TEXT = ("texthidden", "textmissing", "suppressed", "badcontentformat")
 
 
 _FOLDER = "intake/.scratch-00000." + hashlib.sha256(b"listing").hexdigest()[:16]  # pruned like that of any shard
-_ANSWERS_A_FILE = (
-    10  # answers that a killed process asks for again on an object store, which cannot append to files
-)
+_ANSWERS_A_FILE = 10  # answers that a killed process asks for again on an object store, which cannot append to files
 _MOST_NS = 86_400 * 10**9  # a day without use, after which a listing starts again, because its pages have been edited
 
 

@@ -34,11 +34,7 @@ from tasks.summarization.examples import slots_of
 from tasks.summarization.settings import DecodingSettings
 
 _WRITTEN = ("summary", "tokens", "attention", "source_attention")  # columns that decoding fills
-_LENGTHS = (
-    "max_paragraphs",
-    "max_paragraph_tokens",
-    "max_source_tokens",
-)  # fields of the layout that decoding may change
+_LENGTHS = ("max_paragraphs", "max_paragraph_tokens", "max_source_tokens")  # of the layout, which decoding may change
 _THREADS = 1  # of torch: shards are decoded in parallel, one per core
 
 
