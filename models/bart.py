@@ -9,7 +9,7 @@ sentence. A document is a row of the batch, what other systems call a paragraph.
 `</s>`.
 
 Shapes: B articles, P documents, L tokens a document, N documents that exist, S tokens of an article. R rows of a batch
-(in a decoder R = B*K, the hypotheses of an article next to each other), T tokens of a row or of a target, H heads, E
+(in a decoder R = B*K, the hypotheses of an article next to each other), T tokens of a row or of a target. H heads, E
 size of a head, D = H*E, V vocabulary."""
 
 from collections.abc import Iterable

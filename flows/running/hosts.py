@@ -27,16 +27,15 @@ def is_loopback(host: str) -> bool:
 
 def known_hosts(host: str, environment: Mapping[str, str]) -> Collection[str] | None:
     """Return the names that a server listening there answers to, without ports; None = to every name. Loopback has its
-    own names and those of WIKISUM_HOSTS. On other addresses the machine has names that are unknown here, and the
-    password protects it: a page of another site does not know it. There the names of WIKISUM_HOSTS, if any, are the
-    only ones."""
+    own names and those of WIKISUM_HOSTS. The names of other addresses are unknown here. The password protects them,
+    because a page of another site does not know it. There the names of WIKISUM_HOSTS, if any, are the only ones."""
     given = {name.strip().lower() for name in environment.get(HOSTS, "").split(",") if name.strip()}
     return LOOPBACK | given if is_loopback(host) or given else None
 
 
 def refusal(scope: Scope, hosts: Collection[str] | None) -> tuple[int, str] | None:
-    """Return the status and the text that refuse a request or a WebSocket, or None to answer it. 421: Host is
-    not one of `hosts`; 403: the page of another site wants to change something or to listen."""
+    """Return the status and the text that refuse a request or a WebSocket, or None to answer it. The status 421 means
+    that Host is not one of `hosts`, 403 that the page of another site wants to change something or to listen."""
     headers = Headers(scope=scope)
     host = headers.get("host", "")
     name = (host if host.endswith("]") else host.rpartition(":")[0] or host).lower()

@@ -84,8 +84,8 @@ def read_tokenizer(folder: Path) -> bytes:
     BART's, or of WordPiece by BERT's. The decoder starts from `decoder_start_token_id` of config.json, else from the
     begin piece; where both are given and differ, as in BART, targets continue with the begin piece. Raises ValueError:
     the folder has neither tokenizer.json nor vocab.json and merges.txt, a file is not a JSON object, the tokenizer is
-    of an unknown kind, or it lacks a piece or has it under another id than config.json. A causal model's pieces may
-    have other ids in config.json, which is about plain text and not about a dialogue."""
+    of an unknown kind, or a piece is missing or has another id in config.json. A causal model's pieces may have other
+    ids in config.json, which is about plain text and not about a dialogue."""
     file, described = described_tokenizer(folder)
     config = read_object(folder / CONFIG) if (folder / CONFIG).is_file() else {}
     roles = _roles(described)

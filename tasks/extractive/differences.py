@@ -1,7 +1,7 @@
-"""Where sources differ: statements of one thing with values that cannot both be right.
+"""Differences between sources: statements about one thing with values that cannot both be right.
 
-Two statements are of one thing if they count the same and say it in the same words; one may go on where the other ends.
-Values of different years have changed, and contradict nothing."""
+Two statements are about one thing if they count the same and use the same words; one may be longer at its end. Values
+of different years have changed, and contradict nothing."""
 
 import re
 from collections import defaultdict
@@ -21,9 +21,9 @@ from tasks.verification.canonical import canonical
 from tasks.verification.words import related
 
 _MOST_ADDED = 3  # words that only one of two statements has
-_NEAR = Decimal("0.05")  # of a number; what differs by more is no rounding
+_NEAR = Decimal("0.05")  # of a number; a larger difference is not due to rounding
 _POINTED = re.compile(r"(?:It|He|She|They|(?:The|This|Its|Their) [a-z]\w*)\b")
-# Parts that a sentence can do without: ", built in 1874,", " (built in 1874)", ", built in 1874.", "Built in 1874, "
+# Parts that a sentence does not need: ", built in 1874,", " (built in 1874)", ", built in 1874.", "Built in 1874, "
 _ASIDES = [re.compile(part) for part in (r", [^,;.()]+,", r" \([^()]*\)", r", [^,;.()]+(?=\.$)", r"^[^,;.()]+, ")]
 
 
@@ -31,7 +31,7 @@ _ASIDES = [re.compile(part) for part in (r", [^,;.()]+,", r" \([^()]*\)", r", [^
 class Difference:
     """At least two statements of one thing, in the order of their passages; if `changed`, of their years."""
 
-    title: str  # of the pile
+    title: str  # of the sources
     statements: Sequence[Statement]
     changed: bool
 
@@ -61,7 +61,7 @@ class Difference:
         return bool(named) or _POINTED.search(sentence) is not None
 
     def left_out_of(self, sentence: str) -> str:
-        """Return a sentence without an aside that states a side; empty where the rest still does."""
+        """Return a sentence without an aside that states a side; empty if the rest still does."""
         if not self.stated_in(sentence):
             return sentence
         for match in (match for part in _ASIDES for match in part.finditer(sentence)):
@@ -75,13 +75,13 @@ class Difference:
 
 
 def without_sides(sentence: str, differences: Sequence[Difference]) -> str:
-    """Return a sentence without what it states of differences, by `Difference.left_out_of`; it may be empty."""
+    """Return a sentence without its sides of the differences, by `Difference.left_out_of`; it may be empty."""
     return reduce(lambda rest, item: item.left_out_of(rest), differences, sentence)
 
 
 def find_differences(title: str, passages: Sequence[PilePassage]) -> list[Difference]:
-    """Return what sources say differently, in the order of first mention. `title`: of the pile. A source that says two
-    things itself counts for neither."""
+    """Return the differences between sources, in the order of first mention. `title`: of the sources. A source that
+    states two values itself counts for neither."""
     groups: defaultdict[object, list[Statement]] = defaultdict(list)
     for number, passage in enumerate(passages):
         for item in statements(title, passage.text, number):
@@ -89,7 +89,7 @@ def find_differences(title: str, passages: Sequence[PilePassage]) -> list[Differ
     sources = [passage.source for passage in passages]
     sides = [side for group in groups.values() for side in _differing(group, sources)]
     results: dict[frozenset[tuple[int, str]], Difference] = {}
-    for side in sides:  # one line where two sentences differ in two values
+    for side in sides:  # one line if two sentences differ in two values
         key = frozenset((item.passage, item.sentence) for item in side)
         results.setdefault(key, _difference(title, side))
     return sorted(results.values(), key=lambda item: min(each.passage for each in item.statements))
@@ -123,7 +123,7 @@ def _agree(one: Statement, other: Statement) -> bool:
 
 
 def differ(one: Statement, other: Statement) -> bool:
-    """Tell whether two statements of one kind are of one thing, and cannot both be right, or are of different years."""
+    """Tell whether two statements of one kind are about one thing and cannot both be right, or have different years."""
     if one.tense and other.tense and one.tense != other.tense:
         return False
     if one.label and other.label and one.kind in {OFFICE, *DAYS}:
@@ -140,7 +140,7 @@ def _of_one_time(one: Statement, other: Statement) -> bool:
 
 def _of_one_thing(one: Statement, other: Statement) -> bool:
     shorter, longer = sorted((one, other), key=lambda item: len(item.words))
-    about = frozenset({SUBJECT}) if one.label != other.label else frozenset[str]()  # "Length: 214 km" is of the subject
+    about = frozenset({SUBJECT}) if one.label != other.label else frozenset[str]()  # "Length: 214 km": of the subject
     few, many = shorter.words - about, longer.words - about
     added = [word for word in many if not any(_same(word, there) for there in few)]
     if not few or len(added) != len(many) - len(few):

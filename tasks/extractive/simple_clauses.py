@@ -1,7 +1,7 @@
-"""A sentence in clauses, each with its subject, by its marks and small words; there is no parser.
+"""Split a sentence into clauses with their subjects, by its marks and small words, without a parser.
 
-"The ferry, which carries 160 passengers and 20 bicycles, was built in 1931" gives four clauses of the ferry. What the
-title names, and the nouns and pronouns that stand for it, become `SUBJECT`."""
+"The ferry, which carries 160 passengers and 20 bicycles, was built in 1931" gives four clauses about the ferry. The
+title's subject, and the nouns and pronouns that stand for it, become `SUBJECT`."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -36,29 +36,29 @@ class SimpleClause:
     """A part of a sentence with the subject that it has or inherits."""
 
     words: Sequence[Word]  # subject first
-    open_ended: bool = False  # more of the same is counted behind it: "14 rooms and halls"
-    when: Sequence[Word] = ()  # what the sentence begins with: "In summer, ..."
+    open_ended: bool = False  # another counted noun follows: "14 rooms and halls"
+    when: Sequence[Word] = ()  # the beginning of the sentence: "In summer, ..."
 
 
 @dataclass
 class Referents:
-    """Whom nouns and pronouns of a passage stand for, sentence by sentence."""
+    """The referents of a passage's nouns and pronouns, sentence by sentence."""
 
     title: Sequence[str]  # stems of the title's subject
-    _nouns: dict[str, frozenset[str]] = field(default_factory=dict)  # what "the ferry" stands for
-    _last: frozenset[str] = frozenset()  # what the sentence before was about
+    _nouns: dict[str, frozenset[str]] = field(default_factory=dict)  # the referent of "the ferry"
+    _last: frozenset[str] = frozenset()  # the subject of the sentence before
 
     @classmethod
     def of(cls, title: str) -> "Referents":
         """Return those at the beginning of a passage about a title."""
         stems = [word.key for word in read(subject_of(title)).words if word.kind]
         if LIGHT.issuperset(stems):
-            return cls(())  # "Deadline" says nothing of what is due
+            return cls(())  # "Deadline" does not say what is due
         nouns = stems[-1:] + [key for key in stems[:1] if key in _NAMED_FIRST]
         return cls(stems, dict.fromkeys(nouns, frozenset({SUBJECT})))
 
     def resolved(self, text: str) -> list[Word]:
-        """Return the words of a clause with what they stand for."""
+        """Return the words of a clause, with referents."""
         words = self._pointed(read(text).words)
         keys, size = [word.key for word in words], len(self.title)
         for start in range(len(keys) - size + 1):
@@ -70,7 +70,7 @@ class Referents:
         return words
 
     def _pointed(self, words: Sequence[Word]) -> list[Word]:
-        """Return the words of a clause with whom its first pronoun, or "the ferry", stands for."""
+        """Return the words of a clause, with the referent of its first pronoun or of "the ferry"."""
         keys, rest = frozenset[str](), words
         if words and words[0].text in _PRONOUNS:
             keys, rest = self._last, words[1:]
@@ -79,11 +79,11 @@ class Referents:
         return [*(_name(words[0], key) for key in sorted(keys)), *rest] if keys else list(words)
 
     def forget(self) -> None:
-        """Let the next pronoun stand for nothing."""
+        """Leave the next pronoun without a referent."""
         self._last = frozenset()
 
     def note(self, clause: SimpleClause) -> None:
-        """Remember what a sentence that begins with a clause is about, and what it calls it: "Tern is a car ferry"."""
+        """Remember the subject of a sentence that begins with a clause, and its noun: "Tern is a car ferry"."""
         self.forget()
         words = clause.words
         verb = verb_of(words) or 0
@@ -96,13 +96,13 @@ class Referents:
 
 
 def _name(word: Word, key: str) -> Word:
-    """Return a name in the place of a word."""
+    """Return a name that replaces a word."""
     return Word(key, key, WordKind.NAME, word.sentence)
 
 
 def simple_clauses(text: str, referents: Referents) -> Iterator[SimpleClause]:
     """Yield the clauses of a sentence."""
-    # What is planned is called new by some and not by others.
+    # Some sources call a planned thing new, and others do not.
     parts = list(_parts(text.replace(" new ", " ") if " will " in text else text))
     main = before = when = list[Word]()  # the last clause with a subject of its own; the part before; how it begins
     for n, (mark, part) in enumerate(parts):
@@ -128,7 +128,7 @@ def simple_clauses(text: str, referents: Referents) -> Iterator[SimpleClause]:
 
 
 def _parts(text: str) -> Iterator[tuple[str, str]]:
-    """Yield what a sentence is cut at, and the part behind it, which has a word."""
+    """Yield each cut of a sentence, and the part behind it, which has a word."""
     mark, start = "", 0
     for match in _CUT.finditer(text):
         if read(text[start : match.start()]).words:
@@ -142,19 +142,19 @@ def _parts(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_relative(mark: str, words: Sequence[Word]) -> bool:
-    """Tell whether a part says more of the word before it: "that has 12 rooms", not "that the mill has 12 rooms"."""
+    """Tell whether a part describes the word before it: "that has 12 rooms", not "that the mill has 12 rooms"."""
     return mark in {"which", "who"} or (mark == "that" and (verb_of(words[:1]) == 0 or _is_third_person(words[0].text)))
 
 
 def _inherited(main: Sequence[Word], words: Sequence[Word]) -> int | None:
-    """Return how many words of the main clause a part goes on from; None for a part with a subject of its own."""
+    """Return how many words of the main clause a part continues; None for a part with its own subject."""
     if words[0].kind is WordKind.NUMBER:
         return next((n for n, word in enumerate(main) if word.kind is WordKind.NUMBER), len(main))
     return verb_of(main) if words[0].key in EVENTS or verb_of(words[:1]) == 0 else None
 
 
 def verb_of(words: Sequence[Word]) -> int | None:
-    """Return the index of the first finite verb, as far as forms tell; None without one."""
+    """Return the index of the first finite verb, by its form; None without one."""
     for n, word in enumerate(words):
         before = words[n - 1].text if n else ""
         if word.kind in {WordKind.NAME, WordKind.NUMBER} or before in DETERMINERS or before in PREPOSITIONS:
@@ -189,7 +189,7 @@ def _noun_phrase(words: Sequence[Word]) -> list[Word]:
 
 
 def _antecedent(words: Sequence[Word]) -> Sequence[Word]:
-    """Return whom "which" stands for behind a part: of "X is a mill" X, else the last noun phrase."""
+    """Return the referent of "which" behind a part: X for "X is a mill", else the last noun phrase."""
     verb = verb_of(words)
     if verb is not None and words[verb].text in {"is", "was"} and _is_plain(words[verb + 1 :]):
         return words[:verb]
@@ -198,7 +198,7 @@ def _antecedent(words: Sequence[Word]) -> Sequence[Word]:
 
 
 def _is_continued(words: Sequence[Word], mark: str, following: str) -> bool:
-    """Tell whether the part behind counts more of the same: "14 rooms and halls", "24 cars, 26 in summer"."""
+    """Tell whether the part behind continues the count: "14 rooms and halls", "24 cars, 26 in summer"."""
     after = read(following).words
     if mark not in {"and", "or", ","} or not after:
         return False

@@ -1,5 +1,5 @@
-"""What the sentences of a text say with one value each: a number of things, a day, a time, who holds an office, and the
-date of what happens once. `differences.py` compares them."""
+"""Statements of a text's sentences with one value each: a number of things, a day, a time, the holder of an office, and
+the date of an event that happens once. `differences.py` compares them."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,9 +33,9 @@ _APART = frozenset(_DATA["apart"].split())
 _MEASURES = {stem(word): line.split()[0] for line in _DATA["measures"].split("\n") for word in line.split()}
 _BOUNDS = frozenset().union(*(words for name, words in LIMITS.items() if name != "all"))
 _MONTHS = frozenset(small_words("months")) | {"may, the month"}
-_REFUSED = NEGATORS | {"next"}  # "the next meeting is on 3 March" is of another meeting in each source
+_REFUSED = NEGATORS | {"next"}  # "the next meeting is on 3 March" means another meeting in each source
 _MOST_WORDS = 40  # of a sentence; longer ones say several things
-_REACH = 3  # words before a number in which a bound of it is
+_REACH = 3  # words before a number that may hold its bound
 _NAME = r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z][\w’'-]+(?: [A-Z][\w.’'-]*){0,3}"
 _ROLE = r"[a-z][a-z -]{2,40}?"
 _OFFICES = (
@@ -57,18 +57,18 @@ _RATE = re.compile(rf"\b(?:an?|per|each|every) ({'|'.join(_DATA['rates'].split()
 class Statement:
     """A clause with its value taken out. Words are stems; the title's subject is `SUBJECT`."""
 
-    kind: str  # what is counted, with its rate; one of DAYS, CLOCK or OFFICE; or what happens once, of ONCE
-    value: Value  # of what happens once a date, of an office a name, else a number
-    before: frozenset[str]  # words before the value; of an office what it is called
+    kind: str  # the counted thing, with its rate; one of DAYS, CLOCK or OFFICE; or an event of ONCE
+    value: Value  # a date for an event, a name for an office, else a number
+    before: frozenset[str]  # words before the value; for an office its name
     after: frozenset[str] = frozenset()  # words behind it
     limited: frozenset[str] = frozenset()  # those of `after` that follow a preposition
-    apart: frozenset[str] = frozenset()  # words that tell things or times apart
-    others: frozenset[str] = frozenset()  # other numbers of the clause, but for years
+    apart: frozenset[str] = frozenset()  # words that distinguish things or times
+    others: frozenset[str] = frozenset()  # other numbers of the clause, except years
     bounds: frozenset[str] = frozenset()  # words such as "about" before the value
-    tense: str = ""  # past | present | future; empty where only an ordinary verb tells it
+    tense: str = ""  # past | present | future; empty if only an ordinary verb shows it
     years: frozenset[int] = frozenset()  # of the whole sentence
     uncertain: bool = False  # whether the sentence plans, supposes or hopes
-    label: bool = False  # whether it is one such as "Chair: Ann Lee"
+    label: bool = False  # whether it has the form "Chair: Ann Lee"
     sentence: str = ""  # as written, on one line
     passage: int = 0  # number of its passage
 
@@ -79,7 +79,7 @@ class Statement:
 
 
 def statements(title: str, text: str, passage: int = 0) -> Iterator[Statement]:
-    """Yield what the sentences of a text say. `title`: of the pile; `passage`: the number of the text."""
+    """Yield the statements of a text's sentences. `title`: of the sources; `passage`: the number of the text."""
     referents = Referents.of(title)
     for line in text.split("\n"):
         for piece in split_sentences(line):
@@ -132,10 +132,10 @@ def _offices(text: str) -> Iterator[Statement]:
 
 
 def _of_clause(clause: SimpleClause) -> Iterator[Statement]:
-    """Yield what a clause says with each of its values."""
+    """Yield the statement of a clause for each of its values."""
     words = clause.words
     if words[0].text in POINTING:
-        return  # at what is not known
+        return  # the referent is unknown
     if event := _event([*words, *clause.when]):
         yield event
     elif not clause.open_ended:
@@ -146,7 +146,7 @@ def _of_clause(clause: SimpleClause) -> Iterator[Statement]:
 
 
 def _counted(kind: str, words: Sequence[Word], at: int, when: Sequence[Word], tense: str) -> Statement:
-    """Return what a clause says with the number at an index."""
+    """Return the statement of a clause with the number at an index."""
     before, after = words[:at], words[at + 1 if kind in DAYS else at + 2 :]
     return Statement(
         kind,
@@ -162,7 +162,7 @@ def _counted(kind: str, words: Sequence[Word], at: int, when: Sequence[Word], te
 
 
 def _kind(words: Sequence[Word], at: int) -> str | None:
-    """Return what a number counts; one of DAYS next to a month; None where that cannot be told."""
+    """Return the thing that a number counts; one of DAYS next to a month; None if it is unclear."""
     if not _DECIMAL.fullmatch(words[at].key) or _is_year(words[at]):
         return None
     near = [words[n] for n in (at - 1, at + 1) if 0 <= n < len(words)]
@@ -176,7 +176,7 @@ def _kind(words: Sequence[Word], at: int) -> str | None:
 
 
 def _event(words: Sequence[Word]) -> Statement | None:
-    """Return what happened once, and its date; None where a clause does not say that."""
+    """Return the event that happened once, and its date; None for a clause without one."""
     verbs = [word for word in words if word.kind is not WordKind.NAME and word.key in EVENTS]
     numbers = _numbers(words)
     years = [n for n in numbers if _is_year(words[n])]
@@ -222,7 +222,7 @@ def _is_aside(words: Sequence[Word], at: int) -> bool:
 
 
 def _apart(words: Iterable[Word]) -> frozenset[str]:
-    """Return the words that tell things or times apart, in the singular."""
+    """Return the words that distinguish things or times, in the singular."""
     texts = (text for word in words for text in (word.text, word.text.removesuffix("s")))
     return frozenset(text for text in texts if text in _APART)
 
@@ -237,11 +237,11 @@ def _stems(words: Iterable[Word]) -> frozenset[str]:
 
 
 def stems_of(text: str) -> frozenset[str]:
-    """Return the stems of a text that a statement's `words` may have; of a measure its noun."""
+    """Return the stems of a text that a statement's `words` may have; for a measure its noun."""
     return _stems(read(text).words)
 
 
 def event_of(text: str) -> str | None:
-    """Return which of `ONCE` a text tells of; None for none or several."""
+    """Return the event of `ONCE` in a text; None for none or several."""
     events = {EVENTS[word.key] for word in read(text).words if word.key in EVENTS}
     return events.pop() if len(events) == 1 else None

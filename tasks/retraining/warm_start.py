@@ -103,8 +103,8 @@ def warm_ranker(settings: RankerSettings, retraining: RetrainingSettings) -> Ran
 
 def warm_training(training: TrainingSettings, retraining: RetrainingSettings) -> TrainingSettings:
     """Return the settings for continuing a summarizer's training: fewer steps, and the first training's peak rate. A
-    model keeps what it has learned by heart if the peak is lower: .3 of the peak left the validation loss of the mini
-    web at .47 nats a token, the whole peak at .42."""
+    model keeps what it has learned by heart if the peak is lower: .3 of the peak left the mini web's validation loss at
+    .47 nats a token, all of it at .42."""
     lengths = math.sqrt(retraining.warmup / training.warmup)  # the noam peak is factor / sqrt(model size x warm-up)
     return training.model_copy(
         update={
