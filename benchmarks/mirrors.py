@@ -2,10 +2,10 @@
 
     python -m benchmarks.mirrors ../shared/data/wikigraph --leads 83
 
-Each of the first leads of at least 100 words is written as a web page in each layout, extracted and cut into paragraphs
-as the stages do it, without the rule on mirrors and with it. Reported is the share of the lead's bigrams in what is
-kept of the page. Then every real cited page is compared with the section that cites it: pairs above the threshold would
-be refused wrongly."""
+Each of the first leads of at least 100 words is written as a web page in each layout. The pages are extracted and cut
+into paragraphs as in the stages, without the rule on mirrors and with it. Reported is the share of the lead's bigrams
+in what is kept of the page. Then every real cited page is compared with the section that cites it: pairs above the
+threshold would be refused wrongly."""
 
 import json
 import re

@@ -5,10 +5,10 @@
 Articles of 525 paragraphs; a twentieth of them is copied from another article with 0 to 20 % of the words changed into
 others of the corpus. Synthetic paragraphs have 70 words; `--pages` takes the real ones of 10 words and more of archived
 pages, as many articles as they make. All stages run as in a build, from Parquet to Parquet, one process; the processor
-time is that of the whole, imports left out. The bars: .5 core-hours for 10 million paragraphs; .9 of the copies with 5
-and with 10 % changed words are detected; .95 of the detected ones have a Jaccard similarity of words of .7 and more.
-For comparison datasketch's MinHashLSH, with as many hashes and bands, indexes a sample in the same run: it holds all in
-memory and finds candidates alone."""
+time is that of the whole, imports left out. The bars: .5 core-hours for 10 million paragraphs, and .9 of the copies
+with 5 and with 10 % changed words are detected. Of the detected ones, .95 have a Jaccard similarity of words of .7 and
+more. For comparison datasketch's MinHashLSH, with as many hashes and bands, indexes a sample in the same run: it holds
+all in memory and finds candidates alone."""
 
 import random
 import tempfile

@@ -2,10 +2,10 @@
 
     python -m benchmarks.orchestration [--shards N] [--articles N] [--workers N]
 
-`flows.build_corpus` runs as people run it, on processes and with a Prefect server of its own, over records that hold
-their documents: 525 paragraphs of 70 words an article (Liu & Lapata 2019, sec. 4), so that no web is served. A job's
-work is the processor time of its process, from the loaded function to the record. The rest is that of the flow's
-process, its workers and the server.
+`flows.build_corpus` runs as people run it, on processes and with its own Prefect server. The records hold their
+documents, 525 paragraphs of 70 words an article (Liu & Lapata 2019, sec. 4), so that no web is served. A job's work is
+the processor time of its process, from the loaded function to the record. The rest is that of the flow's process, its
+workers and the server.
 
 A quarter of the shards are built first, with as many articles each. What the larger build takes more is by task; what
 both take is what a run costs once: imports, start of processes, tables of the database. The latter does not depend on a

@@ -280,8 +280,8 @@ class Judge:
 
 
 def by_others(labels: Rows, pool: Rows, folds: int, inner: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each paragraph its probability by a model that saw no page of its site, and whether it is refused at a
-    threshold that was chosen by inner folds of the sites that the model saw."""
+    """Return for each paragraph its probability by a model that saw no page of its site, and whether it is refused. The
+    threshold was chosen by inner folds of the sites that the model saw."""
     values, refused = np.zeros(len(labels.junk)), np.zeros(len(labels.junk), bool)
     for train, test in GroupKFold(folds).split(labels.features, groups=labels.site):
         seen, others = labels.where(train), pool.where(~np.isin(pool.site, labels.site[test]))

@@ -8,8 +8,8 @@ split, the bytes on disk and the time; at the end it is checked that:
 
 * at least three challengers were promoted over a champion, and the last champion is better than the first in values
   F1 and no worse in the share of its values that its input contains;
-* where fewer topics are new in a week than half of the shards (`--growth .01 --shards 24`), no stage whose shards are
-  by article computes all of them after the first week, unless a new ranker is in use;
+* if fewer topics are new in a week than half of the shards (`--growth .01 --shards 24`), no stage with shards by
+  article computes all of them after the first week, except with a new ranker;
 * the disk use is bounded: the last week needs, per topic, at most 1.5 times the largest of the first five, by when
   everything that is kept exists;
 * the history of the artifacts has one entry per week.

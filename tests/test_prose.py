@@ -29,8 +29,8 @@ PHRASES = {
         r"(?:is|are|was|were|stands?) [a-z]"
     ),
 }
-# Words of a long sentence, more than these, and the share of long sentences, at most.
-LONGEST, LONG = 35, 0.02
+# A long sentence has more words than this; and the share of long sentences, at most.
+LONGEST, LONG = 35, 0.013
 PATTERN = {name: re.compile(pattern, re.MULTILINE) for name, pattern in PHRASES.items()}
 
 
@@ -62,7 +62,7 @@ def of_python(text: str) -> str:
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of a text, and the parts of its lists, each on one line."""
-    parts = re.split(r"(?<=[.!?])\s+(?=[A-Z`\"*])|\n\s*\n|\n(?=\s*[*-] )", text)
+    parts = re.split(r"(?<=[.!?])\s+(?=[A-Z`\"*])|\n\s*\n|\n(?=\s*(?:[*-]|\d+\.) )", text)
     return [" ".join(part.split()) for part in parts if part.strip()]
 
 

@@ -1,8 +1,8 @@
 """What a thousand shards add: a shard's reader opens every file of a stage for one row group of each.
 
-The executed part has two shards, so that nobody opens a thousand files there. Here files with a row group for each of
-so many readers are written, with a few short rows in each, and one reader gathers its own: opening a file, reading its
-footer and finding the row group cost the same with many rows, whose own reading the executed part measures."""
+The executed part has two shards, so that nobody opens a thousand files there. This writes files with a row group for
+each of so many readers, with a few short rows in each, and one reader gathers its own. Opening a file, reading its
+footer and finding the row group cost the same with many rows; the executed part measures the reading of rows."""
 
 import os
 import tempfile
