@@ -34,7 +34,7 @@ _NOT_PROSE, _FRAGMENT, _HATNOTE, _SHARES = (re.compile(fill(pattern, _PARTS)) fo
 _MARKS, _PAGES, _SENTENCE_END, _ABBREVIATION = (
     re.compile(fill(pattern, _PARTS)) for pattern in _DATA["inside"].values()
 )
-_LONGEST = 45  # words; no caption that was read is longer
+_LONGEST = 45  # words of the longest caption that we saw
 _TEX = "{\\displaystyle"
 
 

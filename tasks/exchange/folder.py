@@ -20,14 +20,14 @@ from tasks.reporting.page import templates
 DONE = "export.json"
 _UNFINISHED = ".unfinished"
 _BEGUN = f"{_UNFINISHED}/{DONE}"
-Files = Mapping[str, Mapping[str, Any]]  # name -> its `bytes` and `sha256`, and what else is known of it
+Files = Mapping[str, Mapping[str, Any]]  # name -> its `bytes` and `sha256`, and further facts
 
 
 class ExportFolder:
     """An export that is being written, or is finished."""
 
     def __init__(self, target: Store, description: Mapping[str, Any]) -> None:
-        """Take the folder and what decides the export's content, JSON-able; nothing is read or written yet."""
+        """Take the folder and the recipe of the export's content, JSON-able; nothing is read or written yet."""
         self.target = target
         self._description = json.loads(json.dumps(description))
 
@@ -82,14 +82,14 @@ class ExportFolder:
         self.target.delete_folder(_UNFINISHED)
 
     def write(self, name: str, data: bytes) -> dict[str, Any]:
-        """Write a file and return what `files` say of it."""
+        """Write a file and return its entry in `files`."""
         with self.target.writing(name) as sink:
             hashing = HashingSink(sink)
             hashing.write(data)
         return {"bytes": hashing.bytes, "sha256": hashing.digest.hexdigest()}
 
     def copy(self, store: Store, record: DirectoryRecord, source: str, name: str) -> dict[str, Any]:
-        """Copy a file of a published directory in pieces, check it, and return what `files` say of it. Raises
+        """Copy a file of a published directory in pieces, check it, and return its entry in `files`. Raises
         CorruptShardError: the file is gone or its bytes are not those of the record."""
         path = f"{record.path}/{source}"
         try:
@@ -117,7 +117,7 @@ class ExportFolder:
 
 
 def render(template: str, **values: Any) -> str:
-    """Return what a template of this folder makes of values; what comes from outside is escaped by its caller."""
+    """Return a template of this folder filled with values; the caller escapes text from outside."""
     return templates(Path(__file__).parent, escaped=False).get_template(template).render(**values)
 
 

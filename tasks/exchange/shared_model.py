@@ -1,5 +1,5 @@
-"""Export of a summarizer: weights, configuration, vocabulary, settings and a card, `README.md`: what it is, how true
-its summaries are, how to load it."""
+"""Export of a summarizer: weights, configuration, vocabulary, settings and a card, `README.md`. The card says what it
+is, how true its summaries are, and how to load it."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ _UNITS = {"steps": "steps", "validation_nll": "nats per token on validation arti
 
 @dataclass(frozen=True)
 class ChosenModel:
-    """A summarizer and what is known of it."""
+    """A summarizer and its history."""
 
     name: str  # `version 3`, or `build NAME`
     build: str  # name of its build
@@ -115,7 +115,7 @@ def _scores(chosen: ChosenModel) -> str:
     return markdown_table(["metric", *systems, "meaning"], rows) if rows else ""
 
 
-# What of a configuration concerns the model; the rest names its maker's folders, contacts and machines.
+# The parts of a configuration about the model; the rest names its maker's folders, contacts and machines.
 _SHARED = ("seed", "words", "vocabulary", "ranking", "graphs", "examples", "summarizer", "training", "decoding")
 _LENGTHS = ("max_paragraphs", "max_paragraph_tokens", "max_source_tokens")
 

@@ -1,4 +1,4 @@
-"""Everything a corpus holds about one article: its URLs and why some failed, its paragraphs, its cited summaries."""
+"""The data of a corpus on one article: its URLs and why some failed, its paragraphs, its cited summaries."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -78,7 +78,7 @@ class StoredSummary:
 
 @dataclass(frozen=True)
 class ArticleView:
-    """An article and what the stages of the build made of it; candidates by rank, then unranked, then refused."""
+    """An article and the results of the build's stages; candidates by rank, then unranked, then refused."""
 
     article: Row
     addresses: Sequence[Address]
@@ -186,7 +186,7 @@ def _addresses(corpus: ExplorerCorpus, shard: int, article_id: str) -> list[Addr
 
 
 def _fetched(corpus: ExplorerCorpus, shard: int, article_id: str, host_shard: int, urls: list[str]) -> dict[str, Row]:
-    """Return what pages and documents say about URLs of one host shard."""
+    """Return the columns of pages and documents for URLs of one host shard."""
     pages = corpus.rows("pages", host_shard, _PAGE, [("url", "in", urls)]).to_pylist() if corpus.has("pages") else []
     known = {page["url"]: page for page in pages}
     if corpus.has("documents"):

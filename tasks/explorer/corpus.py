@@ -20,7 +20,7 @@ from storage.root import check_root
 from storage.store import Store
 from tasks.engine.data_files import read_data
 
-_COUNTED = 60  # values of a filter, those with the most rows
+_COUNTED = 60  # number of shown values of a filter, those with the most rows
 _WAIT_SECONDS = 1.0  # how long an answer waits for shards that are not read yet
 _log = logging.getLogger(__name__)
 
@@ -189,7 +189,7 @@ class _Reader(threading.Thread):
         self._insert(nothing, 0, f"CREATE TABLE {name} AS")
 
     def run(self) -> None:
-        """Read until all is read, or as much as may be."""
+        """Read until all is read, or the limit is reached."""
         rows = 0
         for stage, shard in self.parts:
             try:

@@ -1,5 +1,5 @@
-"""What a block of a page looks like, by itself and among the blocks and elements around it: numbers that the classifier
-of `main_text.py` reads."""
+"""Features of a page's block, alone and among the blocks and elements around it: the classifier of `main_text.py` reads
+them."""
 
 import re
 import tomllib
@@ -27,8 +27,8 @@ _DATE = re.compile(
 )
 _ASKING = re.compile(rf"\b(?:{'|'.join(_WORDS['asking'])})\b|©")
 _STOP = frozenset(_WORDS["stop"].split())
-_REACH = 3  # blocks before and after whose looks are read too
-_FAR = 20  # elements; marks further out count as so far
+_REACH = 3  # blocks before and after whose features are read too
+_FAR = 20  # elements; marks further away count with this distance
 
 _SINGLE = [
     "length",
@@ -99,7 +99,7 @@ _DENSE = [
     "dense_far",
     "dense_held",
 ]
-_FARTHEST = 50  # blocks to the next dense one; more count as so many
+_FARTHEST = 50  # blocks to the next dense one; larger distances count as this
 
 
 def names() -> list[str]:

@@ -28,7 +28,7 @@ _NEVER = names(
 )  # they never hold text that is shown as such
 # Only 5 of 38,000 words in footers of WCXB's pages are content, and 4 % of 47,000 in navigation.
 _AROUND = names("nav footer dialog")
-_LITTLE = 200  # characters: a page with less outside of them is read with them, as one that closes none of them
+_LITTLE = 200  # characters: a page with less outside of these elements is read with them, because it may not close them
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _BREAK = "\v"  # stands for <br>; no page has it, because parsing takes control characters out
 _BREAKS = re.compile(r"\v\s*\v")
@@ -45,7 +45,7 @@ class Element:
     depth: int
     marks: dict[int, int]  # by number of a mark: the depth of the nearest element that has it
     start: int  # its blocks are [start, end) of the page's
-    outside: int  # what says that it is not of the article: NOTHING, its CLASS or an element's TAG
+    outside: int  # the sign that it does not belong to the article: NOTHING, its CLASS or an element's TAG
     end: int = 0
 
 
@@ -66,7 +66,7 @@ class Page:
 
     blocks: list[Block] = field(default_factory=list)
     elements: list[Element] = field(default_factory=list)
-    declared: frozenset[str] = frozenset()  # those of `KINDS` that it says it is
+    declared: frozenset[str] = frozenset()  # those of `KINDS` that it declares
 
     @property
     def bare(self) -> bool:
@@ -219,7 +219,7 @@ _SIGNS = re.compile(r"[\W_]+")
 
 
 def _is_heading_of(element: html.HtmlElement, identifier: str) -> bool:
-    """Tell whether an id was made of the heading that an element begins with, and so says nothing of its kind."""
+    """Tell whether an id was made from the heading at the beginning of an element, and so does not show its kind."""
     if not len(element) or element[0].tag not in _HEADINGS:
         return False
     return _SIGNS.sub("", "".join(element[0].itertext())).casefold() == _SIGNS.sub("", identifier).casefold()

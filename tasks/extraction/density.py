@@ -16,7 +16,7 @@ from tasks.extraction.blocks import CLASS, NOTHING, Block, Page
 _SENTENCE_END = re.compile(r"""[.!?…。।؟:;][\s"”'’»)\]]*$""")
 _LINKED = 0.5  # share of a block's characters inside links from which it counts as navigation
 _GAP = 300.0  # characters of prose that pay for any gap between two runs of prose
-_ELSEWHERE = 1.5  # the heaviest run of the whole page is used if it weighs this many times that of the best element
+_ELSEWHERE = 1.5  # the heaviest run of the whole page is used if its weight is this many times that of the best element
 _SMALL = 1000.0  # below so many characters, elements of refused classes are also read: they may contain the article
 
 
@@ -49,7 +49,7 @@ def _weight(page: Page, block: Block) -> float:
 
 
 def _heaviest(page: Page, weights: Sequence[float], outside: int) -> tuple[Sequence[int], float]:
-    """Return the blocks of the heaviest run, and its weight, among those of elements that are at most `outside`."""
+    """Return the blocks of the heaviest run, and its weight, among elements whose sign is at most `outside`."""
     allowed = [number for number, block in enumerate(page.blocks) if page.elements[block.element].outside <= outside]
     before = np.zeros(len(weights) + 1, dtype=np.int64)
     before[1:][allowed] = 1

@@ -58,8 +58,8 @@ class HostRepeats:
 
 
 def page_columns(page: Extracted, url: str, headers: Sequence[str]) -> dict[str, Any]:
-    """Return the columns of DOCUMENTS that a page has by itself. The claims of HTML and headers count together; where
-    the HTML contradicts itself, so does the whole; a site's licence counts only where the page claims none."""
+    """Return the columns of DOCUMENTS that depend on the page alone. The claims of HTML and headers count together; if
+    the HTML contradicts itself, the result is contradictory. A site's licence counts only if the page claims none."""
     claims = [Claim(page.licence, page.licence_source)] if page.licence_source is not None else []
     linked = [licence for address in header_licences(headers) if (licence := licence_of_url(address)) is not None]
     if claims and claims[0].licence is None:
@@ -99,11 +99,10 @@ def extract_documents(
     same time, compressed to a third. Repeated lines of a host are known only after its last page, and rows are in the
     order of articles, not of pages. Only the bodies of one batch of PAGES are in memory.
 
-    If a URL was both cited and found, the row has the citation. A page without a body keeps its reason; a URL that
-    is not among the pages has the reason `page_missing`. `boilerplate` only marks the paragraphs that repeat across
-    pages of the host; rights, language, quality and personal data are columns and refuse nothing here. The first batch
-    has in its metadata how much text had been encoded twice. Raises RuntimeError: the extracting process cannot be
-    started."""
+    If a URL was both cited and found, the row has the citation. A page without a body keeps its reason; a URL that is
+    not among the pages has the reason `page_missing`. `boilerplate` only marks the paragraphs that repeat across pages
+    of the host. Rights, language, quality and personal data are columns and refuse nothing here. The first batch has in
+    its metadata how much text had been encoded twice. Raises RuntimeError: the extracting process cannot be started."""
     extracted, tally = _extract_pages(pages, settings)
     schema = DOCUMENTS.schema.with_metadata({TALLY: json.dumps(tally)}) if tally else DOCUMENTS.schema
     none = Extracted(None, (), None, DocumentReason.PAGE_MISSING)

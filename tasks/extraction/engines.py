@@ -35,7 +35,7 @@ from tasks.text.language import sure_language
 
 _WORD = re.compile(r"\w+")
 _PHRASE_LENGTH = 300  # a line with a boilerplate phrase is removed up to this length in characters
-_LANGUAGE_CHARACTERS = 5000  # of a text, for its language
+_LANGUAGE_CHARACTERS = 5000  # characters of a text that decide its language
 _LITTLE = 0.25  # of the text in a page's data: a page that shows less of it has its text in its data
 _SHOWN = 1000  # characters; a page that shows more has its text in its elements
 
@@ -106,7 +106,7 @@ def _extract_text(text: str, mime: str | None, settings: ExtractSettings) -> Ext
     tree = parse(text)
     if tree is None:
         return no_text
-    _held = list(tree.iter())  # because lxml makes an object of an element anew whenever none holds it
+    _held = list(tree.iter())  # keeps the elements' objects, which lxml otherwise makes again
     title = page_title(tree)
     claim = page_claim(text, tree) or Claim(None, None)  # before the tree is changed
     rights = (claim.licence, claim.source, tuple(page_reservations(tree)))
@@ -119,8 +119,8 @@ def _extract_text(text: str, mime: str | None, settings: ExtractSettings) -> Ext
 
 
 def _page_text(tree: html.HtmlElement, title: str | None, settings: ExtractSettings) -> tuple[str, list[str]]:
-    """Return the name of the engine that is believed, and its lines; the tree is changed. The text in a page's data is
-    taken where the page shows little of it."""
+    """Return the name of the chosen engine, and its lines; the tree is changed. The text in a page's data is taken if
+    the page shows little of it."""
     data = embedded_text(tree)
     show(tree)
     lines = tidy(_engine(tree, title, settings), title)
@@ -143,7 +143,7 @@ def _engine(tree: html.HtmlElement, title: str | None, settings: ExtractSettings
 
 def extract_trafilatura(tree: html.HtmlElement, tables: bool) -> list[str]:
     """Return the lines of trafilatura's text, without comments."""
-    import trafilatura  # here, because most corpora do without it
+    import trafilatura  # here, because most corpora do not use it
 
     text: str | None = trafilatura.extract(tree, include_comments=False, include_tables=tables)
     return clean(text or "").split("\n")
@@ -160,7 +160,7 @@ def tidy(lines: Sequence[str], title: str | None) -> list[str]:
 
 
 def _tidied(line: str) -> tuple[str, str]:
-    """Return a line with single spaces, and its words, none of those of boilerplate."""
+    """Return a line with single spaces, and its words, without boilerplate."""
     line = " ".join(line.split())
     return line, "" if len(line) <= _PHRASE_LENGTH and is_boilerplate(line) else _words(line)
 

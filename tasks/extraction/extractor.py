@@ -92,9 +92,9 @@ class Extractor(Closing):
         self._expired = False
 
     def extract(self, body: bytes, *, mime: str | None, charset: str | None) -> Extracted:
-        """Return the text of a page, or why there is none. A process that has extracted other pages may fail because of
-        what those left in memory. Then the page is tried again in a new process, so that its result depends on the page
-        alone. `charset` is the declared one, or None. Raises RuntimeError: the extracting process cannot be started."""
+        """Return the text of a page, or why there is none. A process may fail because earlier pages left data in its
+        memory. Then the page is tried again in a new process, so that its result depends on the page alone. `charset`
+        is the declared one, or None. Raises RuntimeError: the extracting process cannot be started."""
         if self._served >= self._pages_per_process:
             self.close()
         fresh = self._process is None
@@ -167,14 +167,14 @@ class Extractor(Closing):
         return Extracted(None, (), None, reason)
 
     def _received(self, seconds: float) -> dict[str, Any] | None:
-        """Return what the process says, or None if it died or took too many wall seconds, at which it is killed."""
+        """Return the answer of the process, or None if it died or was killed after too many wall seconds."""
         assert self._process is not None and self._pipe is not None
         answer: dict[str, Any] | None = None
         self._expired = not self._pipe.poll(seconds)
         try:
             if not self._expired:
                 answer = json.loads(self._pipe.recv_bytes())
-        except BlockingIOError:  # it stopped within its answer
+        except BlockingIOError:  # it stopped in the middle of its answer
             self._expired = True
         except (EOFError, OSError):
             pass

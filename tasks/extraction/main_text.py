@@ -1,10 +1,10 @@
 """The main text of a page: its blocks that a classifier of their looks and surroundings takes for content.
 
 The classifier is boosted trees (Friedman 2001; LightGBM), learned from pages of seven kinds and from small plain ones
-(`benchmarks/main_text.py`). That of pages without any class, such as those made of Markdown, was learned from the same
-pages without their design. It takes the blocks of a page with the greatest expected F1 of words (Lewis 1995). If a page
-declares itself an article, it takes only blocks that are very likely or also weigh enough by `density.py`, which learns
-nothing, and no teasers of other articles."""
+(`benchmarks/main_text.py`). The classifier of pages without any class, such as those made from Markdown, was learned
+from the same pages without their design. It takes the blocks of a page with the greatest expected F1 of words (Lewis
+1995). If a page declares itself an article, it takes only blocks that are very likely or also weigh enough by
+`density.py`, which learns nothing, and no teasers of other articles."""
 
 import gzip
 import re
@@ -24,12 +24,12 @@ from tasks.extraction.trees import Trees
 
 Probabilities = NDArray[np.float64]
 MODELS = {False: "main_text.txt.gz", True: "main_text_bare.txt.gz"}  # by whether the page has no classes
-_LEAST = 0.4  # a block of less probability is taken only where the page has none of more
+_LEAST = 0.4  # a block of lower probability is taken only if the page has none above it
 _AGREED = 0.7  # F1 of words, from which an article's text is what both the classifier and density take
-_SURE = 0.8  # a block of such probability is content whatever density says
+_SURE = 0.8  # a block of this probability is content, also against density
 _ARTICLES, _SEVERAL = frozenset({"article", "og_article"}), frozenset({"forum", "list"})  # what a page declares
-_MAIN = 0.4  # of the words that are taken, at least in the page's own article
-_MANY = 3  # elements of one name, at least, that are teasers of other articles
+_MAIN = 0.4  # least share of the taken words in the page's own article
+_MANY = 3  # least number of elements of one name that are teasers of other articles
 # A page is a document if the classifier takes less than a part of it, though density takes nearly all of its words, or
 # many words of prose that are most of what density takes. On the pages of WCXB and of news this changes nothing.
 _DOCUMENT, _PLAIN, _PART = 1500, 0.95, 0.7  # words; share that density takes; part
@@ -38,12 +38,12 @@ _PROSE_WORDS = 12  # of a paragraph, at least
 _SENTENCE_END = re.compile(r"[.!?][\"”’)\]]{0,3}(?:\d{1,3}|\[\d{1,3}\])?\Z")  # also before the mark of a note
 _WORDS = tomllib.loads(files("tasks.extraction").joinpath("main_text.toml").read_text(encoding="utf-8"))
 _TALK = re.compile("|".join(_WORDS["talk"]), re.IGNORECASE)
-_TALKING = 0.05  # such short blocks for each paragraph of prose, from which a page is readers talking
+_TALKING = 0.05  # short blocks a paragraph of prose from which a page is a discussion of readers
 _SHORT = 80  # characters
 _LONG = 90  # words of a paragraph; most comments are shorter
 _LINKS = 0.7  # of a block's characters: it is a list of links, or the headline of another article
 _CELL = 100  # characters; the cells of a row are one line where none is longer
-_MOST_BLOCKS = 50_000  # of a page; what follows is left out
+_MOST_BLOCKS = 50_000  # blocks of a page; the rest is left out
 
 
 @cache
@@ -117,8 +117,8 @@ def _document(
     page: Page, words: NDArray[np.float64], learned: NDArray[np.bool_], weighed: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
     """Return the text of a long plain document, such as a book or a report on one page, or at least its prose; nothing
-    of other pages. The classifier has seen few pages without any design, and takes a part of their paragraphs. Comments
-    of readers are long too: a page that has many is not a document."""
+    for other pages. The classifier has seen few pages without any design, and takes only a part of their paragraphs.
+    Comments of readers are long too, so a page with many is not a document."""
     prose = weighed & np.array([_is_prose(block) for block in page.blocks])
     if _is_talk(page, int(prose.sum())):
         return np.zeros_like(prose)

@@ -83,7 +83,7 @@ def page_title(tree: html.HtmlElement) -> str | None:
 
 
 def _titles(tree: html.HtmlElement) -> Iterator[str]:
-    """Yield what may be the title of a page, best first; one after another, because most pages have the first."""
+    """Yield the possible titles of a page, best first; lazily, because most pages have the first."""
     titles = (title for title in tree.iter("title") if next(title.iterancestors("svg"), None) is None)
     yield next((title.text_content() for title in titles), "")
     yield next((meta.get("content", "") for meta in tree.iter("meta") if "og:title" in tokens(meta, "property")), "")
@@ -159,7 +159,7 @@ _SINGLE_BYTE = re.compile(r"(?:iso8859|cp125|koi8|mac|latin)")
 _HIGH = re.compile(rb"[\x80-\xff]+")
 _SINGLE_HIGH = re.compile(rb"(?<![\x80-\xff])[\x80-\xff]{1,2}(?![\x80-\xff])")
 _UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
-# What cp1252 would make of other alphabets within English words: a sign between letters, or letters English never has.
+# Signs of another alphabet read as cp1252 in English words: a sign between letters, or letters English never has.
 _IMPLAUSIBLE = re.compile(rb"(?i:[a-z])[\xa1-\xac\xae\xaf\xb1-\xb3\xb5\xb6\xb8-\xbf\xd7\xf7](?i:[a-z])")
 _ENGLISH = re.compile(rb"\b(?:the|and|of|to|in|is|for|that)\b", re.IGNORECASE)
 _FEW = 0.1  # of a page's letters: an English page has fewer that are not ASCII, names and quotation marks

@@ -1,5 +1,5 @@
 """Pages that a server sends instead of the wanted one: consent walls, soft 404s, bot checks, parked domains, pages for
-outdated browsers and pages that have moved. They are short, and most of what they say is about themselves."""
+outdated browsers and pages that have moved. They are short, and most of their text is about themselves."""
 
 import re
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ def _kinds() -> list[tuple[DocumentReason, re.Pattern[str], list[re.Pattern[str]
 
 
 def notice(title: str | None, lines: Sequence[str]) -> DocumentReason | None:
-    """Return what a page is shown in the place of another for, None for every other page; `lines`: its text."""
+    """Return the kind of a notice, None for every other page; `lines`: its text."""
     text = "\n".join(lines).casefold().replace("’", "'")
     words = len(text.split())
     if words > _MOST_WORDS:

@@ -1,7 +1,7 @@
-"""When a page was published, by whom, and on which site: what its HTML states of itself, by trafilatura and htmldate.
+"""When a page was published, by whom, and on which site, as its HTML states it, by trafilatura and htmldate.
 
-Both would also guess from the text of a whole page, which costs as much as extraction and takes a date of the text for
-that of the page. They are given only the elements that state it: those of the head, data in JSON-LD, and the parts of
+Both would also guess from the text of a whole page, which costs as much as extraction and may take a date of the text
+for that of the page. So they get only the elements that state it: those of the head, data in JSON-LD, and the parts of
 the page that are marked as author or time."""
 
 import re
@@ -33,7 +33,7 @@ _FILE_DATE = re.compile(r"(?:D:)?((?:19|20)\d\d)-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\
 
 
 class Origin(NamedTuple):
-    """What a page or file says of where it is from."""
+    """The origin that a page or file states."""
 
     date: str | None = None  # on which it was first published, as YYYY-MM-DD, or None
     author: str | None = None  # names, separated by "; ", or None
@@ -62,7 +62,7 @@ def page_origin(tree: html.HtmlElement) -> Origin:
 
 def file_origin(created: str, authors: Sequence[str]) -> Origin:
     """Return the origin of a file, by the day on which it was made, as PDF or ISO 8601 writes it, and by its authors.
-    What programs write where they know no author is none."""
+    Placeholders of programs for an unknown author do not count."""
     match = _FILE_DATE.match(created)
     named = [name for name in map(_name, authors) if name and name.casefold() not in _NOBODY]
     return Origin("-".join(match.groups()) if match else None, "; ".join(dict.fromkeys(named)) or None)
@@ -84,6 +84,6 @@ def _copied(element: html.HtmlElement) -> html.HtmlElement:
 
 
 def _name(text: str | None) -> str | None:
-    """Return a name on one line; None for what is none."""
+    """Return a name on one line; None for other text."""
     name = _BY_NAME.sub("", " ".join(clean(text or "").split()))
     return name if 1 < len(name) <= _LONGEST and not _NO_NAME.search(name) else None

@@ -18,7 +18,7 @@ MIME = "application/pdf"
 
 _EDGE = 3  # lines at the edge of a page that may be running heads and feet
 _SHORT = 0.8  # of the usual line's characters: a shorter line may be the last of its paragraph, or a heading
-_USUAL = 0.9  # quantile of the lengths: most lines of prose are full, headings and captions are not
+_USUAL = 0.9  # quantile of the lengths: most lines of prose are full, but headings and captions are not
 _SHORTER = 0.6  # of such a line's: a shorter line ends its paragraph
 _RUNNING = 3  # pages running, or every second one, whose edges have a line in common: the head of a chapter
 _FOOT = 15  # lines at the foot of a page within which its notes begin
@@ -34,7 +34,7 @@ _SENTENCE_END = re.compile(r"""[.!?…:]["”'’)\]]*$""")
 _HYPHEN = re.compile(r"(?<!\w)(\w+)-$")
 _GOES_ON = re.compile(r"\w[-–]$")
 _RANGE = re.compile(r"\d[-–]$")
-# What follows a hyphen that a later word completes.
+# Words after a hyphen that a later word completes.
 _TOGETHER = frozenset(["and", "bis", "et", "or", "oder", "ou", "to", "und", "y"])
 _HYPHENATING = ("en", "fr")  # languages that write compounds with hyphens, and whose words are listed
 _LANGUAGE_CHARACTERS = 4000  # of a document, by which its language is known
@@ -46,7 +46,7 @@ _PAGE_NUMBER = re.compile(r"(?:page\s+)?[\divxlc]{1,5}(?:\s*(?:/|of)\s*\d+)?", r
 
 
 class PdfText(NamedTuple):
-    """What a PDF file says."""
+    """The content of a PDF file."""
 
     title: str | None  # of its metadata, else its first page's largest words
     paragraphs: Sequence[str]

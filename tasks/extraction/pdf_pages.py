@@ -30,8 +30,8 @@ _BLANK = 1.9  # heights from one line to the next: what is below is another text
 _ENDS = frozenset('.!?:”"')
 _MOST_COLUMNS = 4
 _NUMBERED = 5  # lines with a number in the margin, at least
-_STEADY = 0.8  # share of steps from one number to the next that are equal; headings have none
-_WITHIN = 1 / 3  # of such lines, which begin in lower case: they are lines of prose and no items of a list
+_STEADY = 0.8  # share of equal steps from one number to the next; numbers of headings have no such steps
+_WITHIN = 1 / 3  # share of such lines that begin in lower case: they are prose and not items of a list
 _WORDS = 0.3  # share of numbered lines that begin with a word, at least; rows of a table have fewer
 _APART = 1.45  # of the usual distance of two lines: a new paragraph
 _OTHER_SIZE = 1.15  # ratio of two heights: a heading and its text
@@ -163,7 +163,7 @@ def _with_raised_words(words: Sequence[PdfWord]) -> Line:
 
 
 def _without_line_numbers(page: Sequence[Line]) -> list[Line]:
-    """Return a page without the numbers of its lines, which count on at the left of all text, on lines of prose."""
+    """Return a page without its line numbers, which count up at the left of all text, on lines of prose."""
     first = [line[0] for line in page if line[0].text.isdecimal()]
     texts = sorted(word.left for line in page for word in (line[1:] if line[0].text.isdecimal() else line)[:1])
     if len(first) < _NUMBERED or not texts:

@@ -1,4 +1,4 @@
-"""What can be set about extraction."""
+"""Settings of extraction."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Titles in the properties of a file that name nothing: programs write them by themselves."""
+"""Meaningless titles in the properties of a file, which programs write automatically."""
 
 _NONE = frozenset(
     {"", "untitled", "title", "document", "document1", "presentation", "powerpoint presentation", "slide 1"}

@@ -1,5 +1,5 @@
 """Words that a page made from a PDF has in two parts, at a ligature ("signifi cant") or anywhere ("responsibl e"), in
-English. Only a page with several of them is mended, and a join only where the parts are rarer than the word."""
+English. Only a page with several of them is mended, and parts are joined only if they are rarer than the word."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -14,7 +14,7 @@ _FEWEST = 3  # parts of words on a page that is mended
 _RARE = 500  # words for one part, at least
 _KNOWN = 500  # times that a word of the language occurs in the list's 1.6 G words
 _SUFFIXES = frozenset(_ENDS.split())
-_PARTS = frozenset([*_SUFFIXES, *"bcdefghjklmnopqrstuvwxyz", "ff", "fi", "fl", "ffi", "ffl"])  # what no word is
+_PARTS = frozenset([*_SUFFIXES, *"bcdefghjklmnopqrstuvwxyz", "ff", "fi", "fl", "ffi", "ffl"])  # not words
 
 
 def mended(lines: Iterable[str], is_english: Callable[[str], bool]) -> list[str]:

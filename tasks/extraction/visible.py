@@ -28,13 +28,13 @@ _DROP = re.compile(
     r"(?:^|[\s_-])(?:drop-?_?caps?|dropcap\w*|initial(?:-letter)?|first-?letter|lettrine)(?:$|[\s_-])", re.IGNORECASE
 )
 _CAPITAL = re.compile(r"[\"“‘«(]?[^\W\d_a-z]\Z")
-_SHARE = 0.5  # of a page's text: what hides so much of it is shown by a script
+_SHARE = 0.5  # share of a page's text: an element that hides so much is shown by a script
 _SELECTOR = re.compile(r"[.#][A-Za-z_][\w-]*")
 _BEFORE = 60  # characters before a superscript that say what it is
 
 
 def show(tree: html.HtmlElement) -> None:
-    """Leave in a tree what a reader sees of its page."""
+    """Reduce a tree to what a reader sees of its page."""
     _unfold(tree)
     _hide(tree)
     write_formulas(tree)
@@ -43,7 +43,7 @@ def show(tree: html.HtmlElement) -> None:
 
 
 def _unfold(tree: html.HtmlElement) -> None:
-    """Show what browsers show though engines skip it: shadow roots; what is shown without frames or scripts, where the
+    """Show parts that browsers show and engines skip: shadow roots, and the replacements for frames and scripts if the
     page has little else."""
     for template in list(tree.iter("template")):
         if template.get("shadowrootmode") or template.get("shadowroot"):
@@ -86,7 +86,7 @@ def _characters(element: html.HtmlElement) -> int:
 
 
 def _hide(tree: html.HtmlElement) -> None:
-    """Take out hidden and struck-out elements, unless a reader can open them or they hold most of the page."""
+    """Remove hidden and struck-out elements, unless a reader can open them or they hold most of the page."""
     selectors = _hidden_selectors(tree)
     hidden = [element for element in tree.iter() if _is_hidden(element, selectors)]
     if not hidden:
@@ -205,7 +205,7 @@ def _is_note(element: html.HtmlElement) -> bool:
 
 
 def _replace(element: html.HtmlElement, text: str) -> None:
-    """Put a text in the place of an element."""
+    """Replace an element by a text."""
     for child in list(element):
         element.remove(child)
     element.text = text

@@ -27,7 +27,7 @@ Marked = dict[tuple[str, int, str], tuple[float, str]]  # (article, question, an
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a rater thought of a system's text."""
+    """A rater's judgement of a system's text."""
 
     rater: int
     article: str
@@ -39,7 +39,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class RaterAnswer:
-    """What a rater answered to question number `number` of an article; None = the text does not say."""
+    """A rater's answer to question number `number` of an article; None = the text does not say."""
 
     rater: int
     article: str
@@ -50,8 +50,8 @@ class RaterAnswer:
 
 @dataclass(frozen=True)
 class Answered:
-    """The answers of one rater, item by item in the order of the form, each complete and of this study; fewer than the
-    form has where the rater handed in a part."""
+    """The answers of one rater, item by item in the order of the form, each complete and of this study; fewer than in
+    the form if the rater sent a part."""
 
     rater: int
     items: Sequence[tuple[RatingItem, Mapping[str, Any]]]
@@ -75,7 +75,7 @@ def read_answers(study: Study, files: Iterable[tuple[str, str]]) -> list[Answere
 
 
 def judgements(answered: Iterable[Answered]) -> list[Judgement]:
-    """Return what best-worst answers and ratings say of each system."""
+    """Return the judgements of systems in best-worst answers and ratings."""
     results = []
     for one in answered:
         for item, answer in one.items:
@@ -170,7 +170,7 @@ def draft_mark(right: str, given: str) -> float:
 
 
 def draft_marks(study: Study, replies: Iterable[RaterAnswer]) -> Marked:
-    """Return a mark for each different answer; that the text does not say is marked with 0 and not listed."""
+    """Return a mark for each different answer; "the text does not say" gets 0 and is not listed."""
     return {
         (reply.article, reply.number, reply.text): (
             draft_mark(study.questions[reply.article][reply.number].answer, reply.text),

@@ -1,5 +1,5 @@
-"""What raters are asked (`wording.toml`), and the form of each as one HTML file, which works from a disk and sends
-nothing anywhere."""
+"""The questions to raters (`wording.toml`), and the form of each as one HTML file, which works from a disk and sends
+nothing."""
 
 import base64
 import hashlib
@@ -58,7 +58,7 @@ class Field:
 
     name: str  # in the answers
     asked: str
-    values: Mapping[str, int]  # what can be chosen, as it is shown and in the answers; none for a written answer
+    values: Mapping[str, int]  # the choices, as they are shown and in the answers; none for a written answer
 
 
 def fields(study: Study, item: RatingItem) -> list[Field]:
@@ -77,7 +77,7 @@ def fields(study: Study, item: RatingItem) -> list[Field]:
 
 
 def letter(place: int) -> str:
-    """Return how raters call the text at a place."""
+    """Return the raters' name of the text at a place."""
     return chr(ord("A") + place)
 
 

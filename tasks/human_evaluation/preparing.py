@@ -92,7 +92,7 @@ def _write_study(study: Study, folder: Path) -> None:
     for number, (name, text) in enumerate(files.items(), start=1):
         write_whole(folder / name, text)
         _log.info("%d of %d: %s", number, len(files), name)
-    write_whole(key, study.to_json())  # last: a folder with a key is whole
+    write_whole(key, study.to_json())  # last: a folder with a key is complete
 
 
 def write_whole(path: Path, text: str) -> None:

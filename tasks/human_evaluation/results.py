@@ -87,7 +87,7 @@ def _text(file: Path) -> str:
 def sections(
     study: Study, scores: Sequence[MeasureScores], answered: Sequence[Answered], note: str
 ) -> list[ReportSection]:
-    """Return the sections of the report. Scores are one a measure; `note` is what to know of the marks, or empty."""
+    """Return the sections of the report. Each measure has one score; `note`: a remark on the marks, or empty."""
     results = [results_section(study, scores, note), _pairs(scores), _raters(scores), _study(study, answered)]
     if comments := _comments(answered):
         results.insert(3, ReportSection("comments", "Comments of the raters", [blocks.Lines(comments)]))
@@ -111,7 +111,7 @@ def results_section(study: Study, scores: Sequence[MeasureScores], note: str) ->
 
 
 def sentence(scores: MeasureScores) -> str:
-    """Return what the raters found under a measure, in a sentence."""
+    """Return the result under a measure, in a sentence."""
     best, *others = scores.systems
     beaten = [pair.worse for pair in scores.comparisons if pair.better == best and scores.significant(pair)]
     mean = _scaled(scores, scores.means[best])[0]

@@ -1,6 +1,6 @@
 """Scores of systems from judgements: means with intervals, tests between systems, agreement of the raters, and which
 text raters prefer. A system's score is the mean of all its judgements, which in best-worst scaling is the share of
-choices as best minus that as worst (Liu & Lapata 2019, sec. 5). Articles are resampled, since the judgements of one
+choices as best minus that as worst (Liu & Lapata 2019, sec. 5). Articles are resampled, because the judgements of one
 depend on each other.
 
 Preferences are wins between systems, and strengths by the model of Bradley & Terry (1952). Under it the chance that
@@ -27,7 +27,7 @@ from tasks.evaluation.significance import SIGNIFICANCE, Comparison, Interval, co
 from tasks.human_evaluation.answers import Judgement, Measure
 
 Floats = NDArray[np.float64]
-# Wins of each side that every pair that met has in advance: without, a system that never wins has no finite strength.
+# Wins that each side of a compared pair gets in advance: without them, a system that never wins has no finite strength.
 _PRIOR = 0.5
 _ITERATIONS, _CLOSE = 2000, 1e-7
 Unit = tuple[str, str, str]  # article, system, question
@@ -155,7 +155,7 @@ def _resamples(articles: int, seed: int) -> NDArray[np.int64]:
 
 
 def _intervals(values: Floats, resampled: Floats) -> list[Interval]:
-    """Return each system's value with its percentile interval; NaN of a resample says nothing."""
+    """Return each system's value with its percentile interval; NaN of a resample is left out."""
     tail = (1 - SIGNIFICANCE.confidence) / 2
     low, high = np.nanquantile(resampled, [tail, 1 - tail], axis=0)
     return [Interval(*map(float, column)) for column in zip(values, low, high, strict=True)]

@@ -1,4 +1,4 @@
-"""Settings of a study with human raters, as the papers held theirs."""
+"""Settings of a study with human raters, as in the papers."""
 
 from typing import Literal, Self
 
@@ -18,7 +18,7 @@ TEXTS: dict[Task, int] = {"qa": 1, "best-worst": 3, "ratings": 2}
 
 
 class StudySettings(Settings):
-    """What is asked of how many people about how many articles."""
+    """The task, the number of raters and the number of articles."""
 
     task: Task = "best-worst"
     """qa: questions on the lead, answered from a summary alone; best-worst: the best and the worst of some summaries

@@ -45,7 +45,7 @@ def form_groups(systems: Sequence[str], articles: Sequence[str], size: int, seed
     for article in articles:
 
         def cost(group: Group, article: str = article) -> tuple[int, int]:
-            # What the sum of squared counts grows by: the least even choice costs most.
+            # The growth of the sum of squared counts: the least even choice costs most.
             return sum(2 * met[part] + 1 for part in _parts(group)), stable_hash("group", seed, article, *group)
 
         groups[article] = min(combinations(sorted(systems), size), key=cost)
@@ -95,7 +95,7 @@ class RatingItem:
     """What a rater judges at a time."""
 
     article: SampledArticle
-    systems: tuple[str, ...]  # those that wrote the texts, in the order shown; raters are not told
+    systems: tuple[str, ...]  # those that wrote the texts, in the order shown; raters do not see them
     texts: tuple[str, ...]
     reference: str | None  # the gold summary, if it is shown
     questions: Sequence[Question]  # of the article

@@ -9,7 +9,7 @@ from tasks.summarization.settings import SummarizerSettings
 
 
 class PretrainingSettings(Settings):
-    """How passages are made and spoilt; the summarizer and its training are those of their own sections."""
+    """How passages are made and corrupted; the summarizer and its training have their own sections."""
 
     passage_tokens: int = Field(256, ge=16, le=MOST_TOKENS)
     """most tokens of a passage: consecutive sentences of a page (Lewis et al. 2020: 512; here less, as summarizers for

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from tasks.text.tfidf import BM25
 
 Search = Callable[[str], list[str]]  # a title -> the URLs of its results, best first
-# A query is one of many and costs money: a failed one is a row with its reason. If many fail in a row, that lies in the
-# provider, and none of them may be stored: the shard fails, and the next run asks again.
+# A query is one of many and costs money: a failed one is a row with its reason. If many fail in a row, the provider is
+# at fault, and none of them may be stored: the shard fails, and the next run asks again.
 _FAILED_IN_A_ROW = 5
 PATIENCE = Patience(total_seconds=30.0, retries=2, backoff_seconds=2.0, max_backoff_seconds=60.0)
 
@@ -59,9 +59,9 @@ _ANSWERS_A_FILE = 100  # on an object store a file exists only once closed, so a
 
 
 def local_notes(settings: WebSearchSettings) -> dict[str, str]:
-    """Return the digest of what a provider on this machine finds its results in: the file of recorded results, each
-    line of which is checked, or the pages of a corpus. Raises FileNotFoundError: the file does not exist; ValueError: a
-    line of it is malformed, or the root has no build with documents."""
+    """Return the digest of a local provider's data: the file of recorded results, each line of which is checked, or the
+    pages of a corpus. Raises FileNotFoundError: the file does not exist; ValueError: a line of it is malformed, or the
+    root has no build with documents."""
     if settings.provider == "recorded":
         file = Path(str(settings.recorded))
         check_is_file(file, "search.recorded")

@@ -48,7 +48,7 @@ class TableFigures:
 
 
 def measure(scores: Iterable[tuple[pa.Table, ...]], attention: pa.Table, known: TableFigures) -> TableFigures:
-    """Return what is known with all measures, from (RANKING_SCORES, SCORES...) of each shard, and a scored headline."""
+    """Return the figures of all measures, from (RANKING_SCORES, SCORES...) of each shard, and a scored headline."""
     rankings, tables = [RANKING_SCORES.schema.empty_table()], [SCORES.schema.empty_table(), attention]
     for ranking, *scored in scores:
         rankings.append(ranking)

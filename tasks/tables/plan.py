@@ -29,7 +29,8 @@ PAGE = "tables.html"
 def systems_to_run(
     settings: TableSettings, baselines: Sequence[str], impossible: Mapping[str, str] | None = None
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the systems of the chosen tables to run; of the others why not, as `impossible` says of some."""
+    """Return the systems of the chosen tables to run, and for the others why not; `impossible` has the reason of
+    some."""
     needed = {row.system for table in PUBLISHED if table.name in settings.tables for row in table.rows}
     run: list[str] = []
     reasons: dict[str, str] = {}
@@ -53,7 +54,7 @@ def systems_to_run(
 
 
 def _lacks_library(system: TableSystem, settings: TableSettings) -> str:
-    """Return what is missing for a system's layers; "" = nothing."""
+    """Return the missing packages for a system's layers; "" = none."""
     preset = system.small if settings.size == "small" else system.preset
     try:
         check_library(find_preset(preset).architecture if preset else "")

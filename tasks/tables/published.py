@@ -69,7 +69,7 @@ def _table(table: Mapping[str, Any]) -> PublishedTable:
 
 _DATA = read_data("tasks.tables", "published.toml")
 PUBLISHED: Sequence[PublishedTable] = tuple(map(_table, _DATA["table"]))
-PAPERS: Mapping[str, Sequence[str]] = _DATA["papers"]  # whose systems were trained and decoded alike -> their tables
+PAPERS: Mapping[str, Sequence[str]] = _DATA["papers"]  # papers with equal training and decoding -> their tables
 
 
 Kind = Literal["extractive", "flat", "hierarchical"]
@@ -95,12 +95,11 @@ class TableSystem:
     decoding: Mapping[str, Any] = field(default_factory=dict)
     # s, paragraphs of highest predicted attention read when decoding, before `source_scale`; None = all
     kept: int | None = None
-    # pre-trained weights from which its paper began: without them it is run at the small size alone, and not even
-    # there if it has no small preset
+    # pre-trained weights of its paper: without them it runs only at the small size, if it has a small preset
     weights: str = ""
 
     def lacks_weights(self, *, small: bool) -> bool:
-        """Whether it cannot be run at a size, for lack of its weights."""
+        """Whether it cannot run at a size because its weights are missing."""
         return bool(self.weights) and not (small and self.small)
 
     @property

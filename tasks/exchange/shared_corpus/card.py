@@ -1,5 +1,5 @@
-"""What describes a shared corpus: `README.md`, the card that people read, with the header that `datasets` and hubs
-read, and `croissant.json`, which search engines and loaders read (MLCommons Croissant 1.0)."""
+"""The descriptions of a shared corpus. `README.md` is the card that people read, with the header that `datasets` and
+hubs read. Search engines and loaders read `croissant.json` (MLCommons Croissant 1.0)."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -145,7 +145,7 @@ def _splits(counts: Mapping[str, Counts], parts: Sequence[str]) -> str:
 
 
 def _shareable(settings: Mapping[str, Any]) -> Iterator[str]:
-    """Yield settings without what concerns the maker alone: contacts, and the folders of files."""
+    """Yield settings without the maker's private ones: contacts, and the folders of files."""
     for name, value in settings.items():
         if name in _PRIVATE or value in (None, "", [], ()):
             continue
@@ -172,7 +172,7 @@ def croissant(
 
 
 def _described(field: pa.Field) -> Mapping[str, Any]:
-    """Return what Croissant says of a column: `members`, each with its type, where a value is a list of structures."""
+    """Return Croissant's description of a column: `members`, each with its type, if a value is a list of structures."""
     repeated = pa.types.is_list(field.type)
     inner = field.type.value_type if repeated else field.type
     members = [(member.name, _type(member.type)) for member in inner] if pa.types.is_struct(inner) else []

@@ -1,4 +1,4 @@
-"""Settings of a shared corpus: what of a build is exported."""
+"""Settings of a shared corpus: the exported parts of a build."""
 
 from typing import Literal, Self, get_args
 
@@ -13,7 +13,7 @@ _INSIDE: dict[Part, Part] = {"labels": "documents", "ranked": "documents", "grap
 
 
 class SharedCorpusSettings(Settings):
-    """What of a build is exported; ids, titles, licences and groups always are."""
+    """The exported parts of a build; ids, titles, licences and groups are always exported."""
 
     columns: tuple[Part, ...] | None = None
     """summary, urls (of references and search results), documents, labels (of their paragraphs), ranked (paragraphs),

@@ -1,4 +1,4 @@
-"""The parts of a file that is a ZIP archive, read within limits: what it holds may come from anyone."""
+"""The parts of a file that is a ZIP archive, read within limits, because anyone may have made it."""
 
 import posixpath
 import zipfile
@@ -48,7 +48,7 @@ class Archive:
 
     def read(self, name: str) -> bytes:
         """Return a part; empty if there is none. Raises PackedError: it is damaged, or all parts together expand to
-        more than `MAX_EXPANDED`; what their headers say of their sizes is not believed."""
+        more than `MAX_EXPANDED`; the sizes in their headers are not trusted."""
         entry = self._names.get(name.lower())
         if entry is None:
             return b""
@@ -80,7 +80,7 @@ class Archive:
         return root
 
     def targets(self, name: str) -> dict[str, tuple[str, str]]:
-        """Return what a part of an Office file refers to: by id the last word of its type, and its name."""
+        """Return the references of a part of an Office file: by id the last word of its type, and its name."""
         folder, file = posixpath.split(name)
         root = self.xml(posixpath.join(folder, "_rels", f"{file}.rels"))
         return {
@@ -100,7 +100,7 @@ class Archive:
         raise PackedError(DocumentReason.EXTRACTION_FAILED)
 
     def core_properties(self) -> etree._Element | None:
-        """Return what an Office file states of itself; None if it states nothing."""
+        """Return the properties of an Office file; None if it has none."""
         return self.xml(next((name for kind, name in self.targets("").values() if kind == "core-properties"), ""))
 
 

@@ -40,7 +40,7 @@ def read_epub(archive: Archive) -> tuple[str, list[html.HtmlElement]]:
 
 
 def package_of(archive: Archive) -> tuple[str, etree._Element | None]:
-    """Return the name and the root of the part that lists what a book has and what it states of itself."""
+    """Return the name and the root of the part that lists a book's parts and properties."""
     name = attribute(child(archive.xml("META-INF/container.xml"), "rootfiles", "rootfile"), "full-path") or ""
     return name, archive.xml(name)
 
@@ -52,7 +52,7 @@ def _is_encrypted(archive: Archive) -> bool:
 
 
 def _chapter(archive: Archive, name: str) -> html.HtmlElement | None:
-    """Return the tree of a chapter with the style sheets that it links to, so that what they hide is hidden."""
+    """Return the tree of a chapter with the style sheets that it links to, which may hide parts of it."""
     text = _CLOSED.sub(r"<\1\2></\1>", decode(archive.read(name), None))
     tree = parse(re.sub(r"\A\s*<\?xml[^>]*>", "", text))
     if tree is None:

@@ -31,7 +31,7 @@ _SHEETS = ("presentation", "spreadsheet", "drawing")
 
 @dataclass(frozen=True)
 class _Look:
-    """How a style says that its text looks; None = it does not say."""
+    """The look that a style gives its text; None = unset."""
 
     hidden: bool | None = None
     struck: bool | None = None
@@ -141,7 +141,8 @@ class _Reader:
             self.blocks(element, etree.SubElement(parent, tag))
 
     def _of_style(self, element: etree._Element, look: _Look) -> _Look:
-        """Return how an element's text looks: its style and those that this is made from come before what is around."""
+        """Return the look of an element's text: its style and the parents of that style override the elements around
+        it."""
         name, seen = attribute(element, "style-name") or "", set[str]()
         hidden, struck, raised = None, None, None
         while name and name not in seen:

@@ -1,4 +1,4 @@
-"""What a packed file states of itself in its properties: its title, when it was made and by whom."""
+"""The properties of a packed file: its title, when it was made and by whom."""
 
 from lxml import etree
 

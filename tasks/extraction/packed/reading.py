@@ -32,7 +32,7 @@ _PAGED = ("presentation", "slideshow")  # in the media types of slides
 
 
 class PackedText(NamedTuple):
-    """What a packed file says."""
+    """The content of a packed file."""
 
     title: str | None
     origin: Origin  # when it was made and by whom

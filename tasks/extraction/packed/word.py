@@ -26,14 +26,14 @@ _SYMBOLS = dict(zip(b"\xb0\xb1\xb4\xb8\xa3\xb3\xb9\xbb\xd7\xa2\xb2-mW", "°±×�
 
 @dataclass(frozen=True)
 class _Look:
-    """How a style or a run says that its text looks; None = it does not say."""
+    """The look that a style or a run gives its text; None = unset."""
 
     hidden: bool | None = None
     struck: bool | None = None
     raised: str | None = None  # the value of vertAlign
 
     def over(self, other: "_Look") -> "_Look":
-        """Return the look with what another one says where this one does not."""
+        """Return the look, with unset properties taken from another one."""
         return _Look(
             other.hidden if self.hidden is None else self.hidden,
             other.struck if self.struck is None else self.struck,
@@ -158,7 +158,7 @@ class _Reader:
                 self._write(paragraph, _AFTER.get(name, ""), look)
 
     def _of_run(self, properties: etree._Element | None, paragraph: _Look) -> _Look:
-        """Return how a run looks: a style of its own switches hidden and struck-out once more (ECMA-376, 17.7.3)."""
+        """Return the look of a run: its own style toggles hidden and struck-out (ECMA-376, 17.7.3)."""
         style = self._of_style(attribute(child(properties, "rStyle"), "val"))
         mixed = _Look(
             bool(style.hidden) != bool(paragraph.hidden),
@@ -199,7 +199,7 @@ def _text(element: etree._Element, name: str) -> str:
 
 
 def _symbol(font: str, code: str) -> str:
-    """Return the character of a symbol, by its font and its hexadecimal code; nothing for what is only an ornament."""
+    """Return the character of a symbol, by its font and its hexadecimal code; nothing for an ornament."""
     try:
         number = int(code, 16)
     except ValueError:
