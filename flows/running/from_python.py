@@ -25,8 +25,8 @@ Report = Callable[[Progress], None]
 _PACKAGES = str(Path(__file__).parents[2])
 _SAVE_SECONDS = 90.0  # for a training that is interrupted to save its state
 _KEPT_LINES = 30  # of the command's output, for the error
-_LEFT = re.compile(r"(\d+) of \d+ stages are left to compute")
-_LOGGED = re.compile(r"\| INFO +\| (?:Flow|Task) run '[^']*' - (\S+: .*)")
+_LEFT = re.compile(r"(\d{1,6}) of \d{1,6} stages are left to compute")
+_LOGGED = re.compile(r"\| INFO +\| (?:Flow|Task) run '[^']*' - (\S{1,100}: .*)")
 
 
 def run_command(command: str, settings: Mapping[str, Any], report: Report) -> None:
