@@ -77,6 +77,7 @@ class SummarySentence:
     tested: str = ""  # the verifier's result, in a few words for people
     heading: str = ""  # heading of the section that it begins
     sides: Sequence[str] = ()  # if sources differ, the sentence of each passage
+    copied: bool = False  # whether a paragraph that the system read has it word for word; if not, it is its own
 
     @property
     def supported(self) -> bool:
@@ -166,7 +167,7 @@ class PassageNumbers:
         stay = [item for item in citer.cite(summary) if not any(other.stated_in(item.sentence) for other in told)]
         ends = accumulate(len(written_words(item.sentence)) for item in stay)
         kept = len(stay) if words is None else max(1, sum(end <= words for end in ends))
-        results = [self._sentence(citer, item) for item in stay[:kept]]
+        results = [self._sentence(citer, item, summary.read) for item in stay[:kept]]
         return [replace(one, heading="" if number else heading) for number, one in enumerate(results)]
 
     def differing(self, told: Sequence[Difference]) -> list[SummarySentence]:
@@ -178,7 +179,7 @@ class PassageNumbers:
             results.append(SummarySentence(item.line, "combined", numbers, quotes, (), _EACH, sides=quotes))
         return results
 
-    def _sentence(self, citer: Citer, cited: CitedSentence) -> SummarySentence:
+    def _sentence(self, citer: Citer, cited: CitedSentence, read: int | None) -> SummarySentence:
         quotes = tuple(citer.verifier.quote(cited.claim, text) for text in citer.texts(cited.ranks))
         numbers = tuple(self.number(rank, quote) for rank, quote in zip(cited.ranks, quotes, strict=True))
         missing = tuple[str, ...]()
@@ -194,7 +195,8 @@ class PassageNumbers:
                 tested = f"not found: {', '.join(missing)}"
             else:
                 tested = "its names and numbers are there, but no passage says this"
-        return SummarySentence(cited.sentence, cited.verdict, numbers, quotes, missing, tested)
+        copied = cited.verdict == "said" and citer.has(cited.claim, read)
+        return SummarySentence(cited.sentence, cited.verdict, numbers, quotes, missing, tested, copied=copied)
 
     def number(self, rank: int, quote: str) -> int:
         """Return the number of a passage, a new one on its first citation, and note what is quoted of it. `rank`: its
