@@ -1,15 +1,20 @@
-"""The page's routes into a corpus: its rows, filtered; one article; two of its summaries; a page as fetched."""
+"""The page's routes into a corpus: its rows, filtered; one article; two of its summaries; a page as fetched; builds."""
 
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
-from fastapi import FastAPI, HTTPException, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi import FastAPI, HTTPException, Query, Request, Response
+from fastapi.responses import FileResponse, HTMLResponse
+from starlette.background import BackgroundTask
 
 from flows.summary_page.views import inert_response, render
 from storage.errors import StorageError
 from tasks.explorer.article import differing, read_article, read_page
+from tasks.explorer.builds import Chart, chart_of, list_builds
 from tasks.explorer.corpus import KINDS, CorpusQuery, ExplorerCorpus
 
 _PAGE = 50  # rows of a page of a list
@@ -21,26 +26,54 @@ def add_explorer(app: FastAPI, corpus: ExplorerCorpus) -> None:
     """Add the routes below /corpus."""
 
     @app.get("/corpus")
-    def listing(request: Request, of: str = "articles", text: str = "", order: str = "", page: int = 1) -> HTMLResponse:
-        given, kind = dict(request.query_params), KINDS.get(of)
-        chosen = {name: given[name] for name in (kind.filters if kind else ()) if given.get(name)}
-        bounds = {bound: _number(given.get(bound, "")) for bound in ("least", "most")}
+    def listing(request: Request, page: int = 1) -> HTMLResponse:
         page = min(max(page, 1), 1_000_000)
-        asked = CorpusQuery(of, text, chosen, **bounds, order=order, start=(page - 1) * _PAGE, count=_PAGE)
+        asked = _query(request.query_params, page)
         try:
             result = corpus.find(asked)
         except StorageError as error:
             raise HTTPException(404, str(error)) from error
         pages = -(-result.matches // _PAGE)
         near = [number for number in range(page - _NEAR, page + _NEAR + 1) if 1 <= number <= pages]
-
-        def address(**changed: Any) -> str:
-            kept = {"of": of, "text": text, **chosen, **bounds, "order": order, **changed}
-            return f"/corpus?{urlencode({name: value for name, value in kept.items() if value not in (None, '')})}"
-
-        around = {"page": page, "pages": sorted({1, *near, pages}) if pages > 1 else [], "address": address}
-        shown = {"corpus": corpus, "kind": KINDS[of], "asked": asked, "found": result, **around}
+        around = {"page": page, "pages": sorted({1, *near, pages}) if pages > 1 else [], "address": _addresses(asked)}
+        shown = {"corpus": corpus, "kind": KINDS[asked.kind], "asked": asked, "found": result, **around}
         return render("corpus.html.j2", **shown, explores=True)
+
+    @app.get("/corpus/rows.{form}")
+    def download(request: Request, form: Literal["csv", "parquet"]) -> FileResponse:
+        asked = _query(request.query_params, 1)
+        with NamedTemporaryFile(prefix="wikisum-", suffix=f".{form}", delete=False) as file:
+            written = Path(file.name)
+            try:
+                corpus.write(asked, file, form)
+            except BaseException as error:
+                written.unlink()
+                if isinstance(error, StorageError):
+                    raise HTTPException(404, str(error)) from error
+                raise
+        mime = "text/csv; charset=utf-8" if form == "csv" else "application/vnd.apache.parquet"
+        return FileResponse(
+            written, media_type=mime, filename=f"{asked.kind}.{form}", background=BackgroundTask(written.unlink)
+        )
+
+    @app.get("/corpus/builds")
+    def builds() -> HTMLResponse:
+        listed = list_builds(corpus.store)
+        chart = chart_of(listed.rows)
+        shown = {"builds": listed, "chart": chart, "paths": [] if chart is None else _paths(chart)}
+        return render("builds.html.j2", **shown, explores=True)
+
+    @app.get("/corpus/compare")
+    def compared(build: Annotated[list[str] | None, Query()] = None) -> HTMLResponse:
+        from tasks.reporting.page import page  # here, because these load matplotlib
+        from tasks.reporting.side_by_side import compared_builds
+
+        try:
+            sections = compared_builds(corpus.store, build or [])
+        except (ValueError, StorageError) as error:
+            return render("missing.html.j2", 422, heading="Not compared", why=str(error), explores=True)
+        written = page("Builds beside each other", sections)
+        return HTMLResponse(written, headers={"Content-Security-Policy": _REPORT_POLICY})
 
     @app.get("/corpus/report")
     def report() -> HTMLResponse:
@@ -81,7 +114,43 @@ def add_explorer(app: FastAPI, corpus: ExplorerCorpus) -> None:
         return inert_response(result.body, result.mime, result.charset, passage)
 
 
-def _number(given: str) -> float | None:
+def _query(given: Mapping[str, str], page: int) -> CorpusQuery:
+    """Return what the address of a list asks for; a kind that there is not is refused where it is looked for."""
+    of = given.get("of", "articles")
+    kind = KINDS.get(of)
+    filters, numbers = (kind.filters, kind.numbers) if kind else ((), ())
+    chosen = {name: given[name] for name in filters if given.get(name)}
+    bounds = {name: (_number(given.get(f"{name}_least")), _number(given.get(f"{name}_below"))) for name in numbers}
+    return CorpusQuery(
+        of, given.get("text", ""), chosen, bounds, order=given.get("order", ""), start=(page - 1) * _PAGE, count=_PAGE
+    )
+
+
+def _addresses(asked: CorpusQuery) -> Callable[..., str]:
+    """Return what makes the address of a query with some of its parts changed, None = without that part."""
+    ends = {
+        f"{name}_{end}": value
+        for name, both in asked.bounds.items()
+        for end, value in zip(("least", "below"), both, strict=True)
+    }
+
+    def address(path: str = "/corpus", **changed: Any) -> str:
+        parts = {"of": asked.kind, "text": asked.text, **asked.chosen, **ends, "order": asked.order, **changed}
+        return f"{path}?{urlencode({name: value for name, value in parts.items() if value not in (None, '')})}"
+
+    return address
+
+
+def _paths(chart: Chart) -> list[list[str]]:
+    """Return the points of each line in a square of 100 by 100, whose first row is on top."""
+    across, high = 100 / (len(chart.builds) - 1), chart.high
+    down = 100 / ((high - chart.low) or 1)
+    return [
+        [f"{place * across:.1f},{(high - value) * down:.1f}" for place, value in line.points] for line in chart.lines
+    ]
+
+
+def _number(given: str | None) -> float | None:
     with suppress(ValueError):
-        return float(given)
+        return float(given or "")
     return None

@@ -4,14 +4,17 @@ from row groups whose statistics allow it. Digests are not checked, which would 
 that."""
 
 import logging
+import math
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import IO, Any, Literal
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pyarrow.csv import CSVWriter
 
 from storage.builds import latest_build
 from storage.errors import StorageError
@@ -21,6 +24,9 @@ from storage.store import Store
 from tasks.engine.data_files import read_data
 
 _COUNTED = 60  # number of shown values of a filter, those with the most rows
+_BARS = 12  # of a histogram, about
+_BATCH = 50_000  # rows of a download that are held at once
+FORMULA = r"^[=+\-@\t\r]"  # what makes a spreadsheet run a cell
 _WAIT_SECONDS = 1.0  # how long an answer waits for shards that are not read yet
 _log = logging.getLogger(__name__)
 
@@ -34,7 +40,7 @@ class Kind:
     columns: Mapping[str, str]
     filters: Sequence[str]
     text: str
-    number: str = ""
+    numbers: Sequence[str] = ()
     most: int = 5_000_000
 
 
@@ -48,11 +54,20 @@ class CorpusQuery:
     kind: str = "articles"
     text: str = ""  # in any case; "" = every row
     chosen: Mapping[str, str] = field(default_factory=dict)  # filter -> value
-    least: float | None = None  # bounds of the kind's number
-    most: float | None = None
+    # number -> its bounds: at least the first, below the second; None = no bound
+    bounds: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
     order: str = ""  # column shown, after a "-" from the highest; "" = as they were read
     start: int = 0
     count: int = 50
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar of a histogram: how many rows have a number of at least `low` and below `high`; None = no bound."""
+
+    low: float
+    high: float | None
+    rows: int
 
 
 @dataclass(frozen=True)
@@ -62,6 +77,7 @@ class Listing:
     rows: Sequence[Mapping[str, Any]]  # shard, article_id and article (its title) of each, and the columns shown
     matches: int  # rows that match
     counts: Mapping[str, Sequence[tuple[str, int]]]  # of each filter, its values under the other filters
+    bars: Mapping[str, Sequence[Bar]]  # of each number, its distribution under the other filters
     read: int  # shards read
     shards: int
 
@@ -95,25 +111,12 @@ class ExplorerCorpus:
         return [name for name, kind in KINDS.items() if any(stage in self.build.stages for stage in kind.stages)]
 
     def find(self, asked: CorpusQuery) -> Listing:
-        """Return rows. Raises StorageError: the build has no such rows or column."""
-        if asked.kind not in self.kinds:
-            raise StorageError(f"build {self.build.name} has no {asked.kind!r}: expected {', '.join(self.kinds)}")
-        kind, reader = KINDS[asked.kind], self._reader(asked.kind)
-        for column in [*asked.chosen, *filter(None, [asked.order.removeprefix("-")])]:
-            if column not in kind.columns:
-                raise StorageError(f"{asked.kind} have no {column!r}: expected {', '.join(kind.columns)}")
+        """Return rows. Raises StorageError: the build has no such rows, or there is no such column."""
+        kind, reader = self._checked(asked)
         reader.join(_WAIT_SECONDS)
         tables, (where, given) = self._tables.cursor(), _where(kind, asked)
         (matches,) = tables.execute(f"SELECT count(*) FROM {asked.kind} WHERE {where}", given).fetchone() or (0,)
-        column, way = asked.order.removeprefix("-"), "DESC" if asked.order.startswith("-") else "ASC"
-        first, last = (f"{column} {way}, rowid", f"found.{column} {way}, place") if column else ("rowid", "place")
-        result = tables.execute(
-            f"WITH found AS (SELECT *, rowid AS place FROM {asked.kind} WHERE {where} "
-            f"ORDER BY {first} LIMIT ? OFFSET ?) "
-            "SELECT found.* EXCLUDE (place), articles.title AS article FROM found "
-            f"LEFT JOIN articles ON articles.article_id = found.article_id ORDER BY {last}",
-            [*given, asked.count, asked.start],
-        )
+        result = tables.execute(*_selected(kind, asked, f"LIMIT {asked.count} OFFSET {asked.start}"))
         names = [column[0] for column in result.description]
         rows = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
         counts = {}
@@ -121,7 +124,36 @@ class ExplorerCorpus:
             where, given = _where(kind, asked, without=name)
             counted = f"SELECT {name}, count(*) FROM {asked.kind} WHERE {where} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?"
             counts[name] = tables.execute(counted, [*given, _COUNTED]).fetchall()
-        return Listing(rows, matches, counts, reader.read, reader.shards)
+        bars = {name: _bars(tables, asked.kind, name, *_where(kind, asked, without=name)) for name in kind.numbers}
+        return Listing(rows, matches, counts, bars, reader.read, reader.shards)
+
+    def write(self, asked: CorpusQuery, file: IO[bytes], form: Literal["csv", "parquet"]) -> None:
+        """Write every row of a query once all shards are read: as CSV, whose texts no spreadsheet runs, or as Parquet.
+        Raises StorageError: as `find`."""
+        kind, reader = self._checked(asked)
+        reader.join()
+        self.wait("articles")  # whose titles are in every row
+        query, given = _selected(kind, asked)
+        batches = self._tables.cursor().sql(query, params=given).to_arrow_reader(_BATCH)
+        if form == "parquet":
+            with pq.ParquetWriter(file, batches.schema, compression="zstd") as parquet:
+                for batch in batches:
+                    parquet.write_batch(batch)
+            return
+        file.write("\ufeff".encode())  # by which spreadsheets know the encoding
+        with CSVWriter(file, batches.schema) as table:
+            for batch in batches:
+                table.write_batch(_inert(batch))
+
+    def _checked(self, asked: CorpusQuery) -> "tuple[Kind, _Reader]":
+        """Return the kind and the reader of a query, whose columns there are."""
+        if asked.kind not in self.kinds:
+            raise StorageError(f"build {self.build.name} has no {asked.kind!r}: expected {', '.join(self.kinds)}")
+        kind = KINDS[asked.kind]
+        for column in [*asked.chosen, *asked.bounds, *filter(None, [asked.order.removeprefix("-")])]:
+            if column not in kind.columns:
+                raise StorageError(f"{asked.kind} have no {column!r}: expected {', '.join(kind.columns)}")
+        return kind, self._reader(asked.kind)
 
     def report(self) -> str:
         """Return the page of the build's report. Raises StorageError: it has none, or it cannot be read."""
@@ -215,14 +247,64 @@ class _Reader(threading.Thread):
 _TYPES = {"article_shard": pa.int32(), "rank": pa.int32(), "score": pa.float32(), "value": pa.float32()}
 
 
+def _selected(kind: Kind, asked: CorpusQuery, part: str = "") -> tuple[str, list[Any]]:
+    """Return the rows of a query in its order, or a part of them, as SQL and its values."""
+    where, given = _where(kind, asked)
+    column, way = asked.order.removeprefix("-"), "DESC" if asked.order.startswith("-") else "ASC"
+    first, last = (f"{column} {way}, rowid", f"found.{column} {way}, place") if column else ("rowid", "place")
+    return (
+        f"WITH found AS (SELECT *, rowid AS place FROM {asked.kind} WHERE {where} ORDER BY {first} {part}) "
+        "SELECT found.* EXCLUDE (place), articles.title AS article FROM found "
+        f"LEFT JOIN articles ON articles.article_id = found.article_id ORDER BY {last}",
+        given,
+    )
+
+
 def _where(kind: Kind, asked: CorpusQuery, without: str = "") -> tuple[str, list[Any]]:
-    """Return the condition of a question, without one filter, as SQL and its values."""
+    """Return the condition of a query, but for one column, as SQL and its values."""
     conditions: list[tuple[str, Any]] = [
         (f"{name} = ?", value) for name, value in asked.chosen.items() if value and name != without
     ]
     if asked.text.strip():
         conditions.append((f"contains(lower({kind.text}), lower(?))", asked.text.strip()))
-    if kind.number:
-        bounds = ((f"{kind.number} >= ?", asked.least), (f"{kind.number} <= ?", asked.most))
-        conditions += [(condition, bound) for condition, bound in bounds if bound is not None]
+    for name, (least, below) in asked.bounds.items():
+        ends = ((f"{name} >= ?", least), (f"{name} < ?", below))
+        conditions += [(condition, end) for condition, end in ends if end is not None and name != without]
     return " AND ".join(["true", *(condition for condition, _ in conditions)]), [value for _, value in conditions]
+
+
+def _bars(tables: duckdb.DuckDBPyConnection, table: str, name: str, where: str, given: Sequence[Any]) -> Sequence[Bar]:
+    """Return the distribution of a number. The last bar has also the largest 1 %, which would squeeze all others."""
+    these = f"FROM {table} WHERE isfinite({name}::DOUBLE) AND {where}"
+    ends = f"SELECT min({name}), quantile_cont({name}, 0.99), max({name}) {these}"
+    least, top, most = tables.execute(ends, given).fetchone() or (None, None, None)
+    if least is None:
+        return ()
+    width = _width((top - least) / _BARS, whole=isinstance(most, int))
+    edges = [round(number * width, 10) for number in range(math.floor(least / width), math.floor(top / width) + 2)]
+    # Compared with the edges, as the bounds of a query are: a quotient may be rounded into the next bar.
+    place = " + ".join(f"({name} >= ?)::INTEGER" for _ in edges[1:-1]) or "0"
+    counted = f"SELECT {place}, count(*) {these} GROUP BY 1"
+    rows: dict[int, int] = dict(tables.execute(counted, [*edges[1:-1], *given]).fetchall())
+    highs = [*edges[1:-1], None if most >= edges[-1] else edges[-1]]
+    return [Bar(low, high, rows.get(number, 0)) for number, (low, high) in enumerate(zip(edges, highs, strict=False))]
+
+
+def _width(least: float, *, whole: bool) -> float:
+    """Return the smallest of 1, 2, 5, 10, 20, 50 ... and their tenths that is at least as wide; `whole`: no tenths."""
+    if least <= 0:
+        return 1.0 if whole else 0.1
+    power = 10.0 ** math.floor(math.log10(least))
+    width = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= least)
+    return max(width, 1.0) if whole else width
+
+
+def _inert(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return rows whose texts a spreadsheet shows and does not run."""
+    columns = [
+        pc.if_else(pc.match_substring_regex(column, FORMULA), pc.binary_join_element_wise("'", column, ""), column)
+        if pa.types.is_string(column.type)
+        else column
+        for column in batch.columns
+    ]
+    return pa.record_batch(columns, names=batch.schema.names)

@@ -5,7 +5,9 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -21,7 +23,7 @@ from tests.tasks.chat.chat_server import chat_server, sentences
 from tests.tasks.cited_summary.test_systems import root_with
 from tests.tasks.cited_summary.topic import HISTORY, TITLE, TODAY
 from tests.tasks.crawl.loopback_server import Exchange, LoopbackServer, answer
-from tests.tasks.explorer.small_corpus import small_corpus
+from tests.tasks.explorer.small_corpus import lists, scored_builds, small_corpus
 
 pytestmark = pytest.mark.integration
 WAIT = 120_000  # milliseconds
@@ -392,8 +394,92 @@ def test_axe_finds_nothing(
     page.goto(f"{address}/corpus?text=skerry")
     page.get_by_role("link", name="Skerry Point").click()
     expect(page.get_by_role("cell", name="http_404")).to_be_visible()
+    expect(page.locator("li", has_text="It was sold").locator(".origin")).to_have_text("own words")
+    expect(page.locator("li", has_text="1847").locator(".origin")).to_have_text("copied")
     assert axe_faults(page) == []
     context.close()
+
+
+@pytest.fixture(scope="module")
+def explored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A page with a corpus whose numbers have distributions, and three builds."""
+    root = lists(tmp_path_factory.mktemp("lists"), [*range(3, 104), 400], [number / 50 for number in range(44)])
+    later = {
+        f"2026020{day}-000000-b": {"ours": 60.0 + 4 * day, "lead": 41.0 - day, "lexrank": 40.0} for day in (1, 2, 3)
+    }
+    scored_builds(root, later)
+    corpus = ExplorerCorpus(Store(root))
+    for kind in corpus.kinds:
+        corpus.wait(kind)
+    with page_server(corpus=corpus) as served:
+        yield served
+
+
+@pytest.mark.parametrize("width", [1280, 768, 360])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_distributions_filter_with_the_keyboard_and_builds_are_compared(
+    browser: Browser, explored: str, axe_faults: Callable[[Page], list[str]], scheme: str, width: int
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme, accept_downloads=True)
+    page = context.new_page()
+    page.goto(f"{explored}/corpus?of=paragraphs")
+    assert axe_faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.get_by_role("link", name="words 50 to below 60: 10").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_have_text("10 paragraphs")
+    expect(page.get_by_label("words, at least")).to_have_value("50")
+    chosen = page.get_by_role("link", name="words 50 to below 60: 10")
+    expect(chosen).to_have_attribute("aria-current", "true")
+    assert axe_faults(page) == []
+    with page.expect_download() as download:
+        page.get_by_role("link", name="CSV").click()
+    assert len(Path(download.value.path()).read_text().splitlines()) == 11
+    chosen.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_have_text("102 paragraphs")
+    page.get_by_role("link", name="builds").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("img", name="values F1 of 3 systems over 3 builds")).to_be_visible()
+    assert axe_faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.get_by_role("checkbox").nth(0).focus()
+    page.keyboard.press("Space")
+    page.get_by_role("button", name="Compare the chosen builds").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("expected 2 to 6 different names")).to_be_visible()
+    context.close()
+
+
+class Held(ExplorerCorpus):
+    """A corpus whose second shard is read when the test says so."""
+
+    def __init__(self, store: Store) -> None:
+        self.go_on = threading.Event()
+        super().__init__(store)
+
+    def rows(self, stage: str, shard: int, *rest: Any) -> pa.Table:
+        if shard == 1:
+            self.go_on.wait(PATIENCE)
+        return super().rows(stage, shard, *rest)
+
+
+def test_a_list_whose_shards_are_still_read_comes_again_by_itself(browser: Browser, tmp_path: Path) -> None:
+    corpus = Held(Store(small_corpus(tmp_path)))
+    with page_server(corpus=corpus) as served:
+        page = browser.new_page()
+        page.goto(f"{served}/corpus")
+        expect(page.get_by_role("status")).to_contain_text("2 articles in the 1 shards of 2 that were read so far")
+        page.get_by_label("Text contains").fill("bridge")
+        page.get_by_role("link", name="Skerry Point").focus()
+        corpus.go_on.set()
+        expect(page.get_by_role("status")).to_have_text("3 articles")
+        expect(page.get_by_role("link", name="Skerry Point")).to_be_focused()
+        expect(page.get_by_role("link", name="Orme")).to_have_count(0)
+        page.get_by_label("Text contains").focus()
+        expect(page.get_by_role("link", name="Orme")).to_be_visible()
+        expect(page.get_by_label("Text contains")).to_have_value("bridge")
+        page.close()
 
 
 def test_a_model_that_does_not_suit_gives_way_and_one_click_shows_what_it_writes(

@@ -1,11 +1,13 @@
 """The page over real HTTP: requests, refusals, exports, who is let in."""
 
 import errno
+import io
 import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 import requests
 from lxml import html
@@ -24,7 +26,8 @@ from tests.tasks.chat.chat_server import chat_server, sentences
 from tests.tasks.cited_summary.test_systems import root_with
 from tests.tasks.cited_summary.topic import TITLE, TODAY
 from tests.tasks.crawl.loopback_server import LoopbackServer, answer
-from tests.tasks.explorer.small_corpus import CITED, ids, small_corpus
+from tests.tasks.explorer.small_corpus import CITED, ids, scored_builds, small_corpus
+from tests.tasks.reporting.test_side_by_side import built
 
 pytestmark = pytest.mark.integration
 HOSTILE = f"{TODAY}<script>parent.stolen = 1</script><img src='http://evil.test/x.png'>"
@@ -406,8 +409,11 @@ def test_the_corpus_is_explored_and_its_pages_shown_inert(page: str) -> None:
     assert "1 article" in get(f"{page}/corpus", params={"text": "skerry"}).text
     article = get(f"{page}/corpus/article/0/{ids(0)[0]}").text
     assert "extracted by trafilatura" in article
-    for sign in ("http_404", "it repeats the lead section", "0.750", "Summary by concepts", "not supported", "1902"):
+    for sign in ("http_404", "it repeats the lead section", "0.750", "not supported", "1902"):
         assert sign in article
+    assert "Summary by concepts: 1 of 2 sentences in its own words, 1 copied from what it read" in article
+    origins = html.fromstring(article).xpath("//li//span[contains(@class, 'origin')]/text()")
+    assert origins == ["copied", "own words"]
     inert = get(f"{page}/corpus/inert", params={"url": CITED, "host_shard": 0, "passage": "The tower was built"})
     assert "script" not in inert.text
     assert 'id="cited-passage"' in inert.text
@@ -422,6 +428,57 @@ def test_the_corpus_is_explored_and_its_pages_shown_inert(page: str) -> None:
         "/corpus/inert?url=x&host_shard=0",
     ):
         assert get(f"{page}{missing}").status_code == 404
+
+
+def test_bars_and_shares_filter_a_list_and_it_is_downloaded(page: str) -> None:
+    listed = html.fromstring(get(f"{page}/corpus?of=ranked&text=tower").text)
+    (bar,) = listed.xpath("//ul[@class='bars']//a")
+    assert (bar.get("aria-label"), bar.get("href")) == (
+        "score 0.7 to below 0.8: 1",
+        "/corpus?of=ranked&text=tower&score_least=0.7&score_below=0.8",
+    )
+    (chosen,) = html.fromstring(get(page + bar.get("href")).text).xpath("//ul[@class='bars']//a")
+    assert (chosen.get("aria-current"), chosen.get("href")) == ("true", "/corpus?of=ranked&text=tower")
+    hosts = html.fromstring(get(f"{page}/corpus?of=documents").text).xpath("//ul[@class='shares']//a/@href")
+    assert "/corpus?of=documents&host=b.test" in hosts
+    assert "0 ranked" in get(f"{page}/corpus?of=ranked&score_least=0.8").text
+    written = get(f"{page}/corpus/rows.csv?of=documents&host=b.test")
+    assert written.headers["Content-Disposition"] == 'attachment; filename="documents.csv"'
+    assert [line.split(",")[3] for line in written.text.splitlines()] == ['"url"', '"http://b.test/gone"']
+    written = get(f"{page}/corpus/rows.parquet?of=documents&host=b.test")
+    assert pq.read_table(io.BytesIO(written.content))["url"].to_pylist() == ["http://b.test/gone"]
+    for missing in ("rows.csv?of=x", "rows.csv?order=x", "rows.parquet?of=x"):
+        assert get(f"{page}/corpus/{missing}").status_code == 404
+    assert get(f"{page}/corpus/rows.xlsx").status_code == 422
+
+
+def test_builds_are_shown_over_time_and_compared(tmp_path: Path) -> None:
+    root = small_corpus(tmp_path)
+    names = ["20260201-000000-b", "20260202-000000-c"]
+    scored_builds(root, {names[0]: {"ours": 60.0, "lead": 40.0}, names[1]: {"ours": 50.0, "lead": 45.0}})
+    with page_server(corpus=ExplorerCorpus(Store(root))) as page:
+        builds = html.fromstring(get(f"{page}/corpus/builds").text)
+        assert builds.xpath("//figure//path[not(contains(@class, 'dots')) and @class != '']/@d")[:2] == [
+            "M0.0,0.0 L100.0,50.0",
+            "M0.0,100.0 L100.0,75.0",
+        ]
+        assert builds.xpath("//input[@name='build']/@value") == [*names[::-1], "20260101-000000-abc"]
+        assert "training.steps: 10 → 20" in builds.text_content()
+        alone = get(f"{page}/corpus/compare?build={names[0]}")
+        assert (alone.status_code, "expected 2 to 6 different names" in alone.text) == (422, True)
+        assert get(f"{page}/corpus/compare?build=../x&build=y").status_code == 422
+
+
+def test_builds_are_compared_on_a_page_of_their_own(tmp_path: Path) -> None:
+    for label, steps in (("aaaaaa", 5), ("bbbbbb", 9)):
+        built(tmp_path, label, {"a": 0.5, "b": 0.25}, {"a": "Same.", "b": f"{label}."}, steps)
+    first, second = (path.stem for path in sorted((tmp_path / "builds").glob("2*.json")))
+    with page_server(corpus=ExplorerCorpus(Store(str(tmp_path)))) as page:
+        compared = get(f"{page}/corpus/compare?build={first}&build={second}")
+    assert compared.status_code == 200
+    assert "training.steps" in compared.text
+    assert "1 of 2 summaries of common test articles changed." in compared.text
+    assert compared.headers["Content-Security-Policy"].startswith("default-src 'none'")
 
 
 def test_without_a_corpus_there_is_none_to_explore(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """A finished build of three articles in two shards, with everything that can be looked at."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -7,8 +9,10 @@ from typing import Any
 import pyarrow as pa
 
 from storage import schemas
-from storage.builds import Build, save_build
+from storage.builds import Build, latest_build, save_build
+from storage.directories import DirectoryRecord
 from storage.schemas import Dataset
+from storage.sealed import seal
 from storage.store import Store
 
 CITED, FAILED, MIRROR = "http://a.test/skerry", "http://b.test/gone", "http://en.wikipedia.org/wiki/Skerry"
@@ -129,3 +133,40 @@ def small_corpus(root: Path, *, leak: bool = False) -> str:
     store.write_bytes("reports/0/report.html", REPORT.encode())
     save_build(store, Build("20260101-000000-abc", "2026-01-01T00:00:00+00:00", {}, stages, {}, counts, "reports/0"))
     return str(root)
+
+
+def lists(root: Path, lengths: Sequence[int], scores: Sequence[float | None], lead: str = COPY) -> str:
+    """Write a build of one article, whose paragraphs have so many words, and ranked ones such scores."""
+    store, this = Store(str(root)), {"article_id": "a"}
+    texts = [" ".join(["=1+1", *["1"] * (words - 1)]) for words in lengths]
+    paragraph = {**this, "url": "http://a.test/", "provenance": "citation"}
+    paragraphs = [{**paragraph, "paragraph_id": n, "text": text} for n, text in enumerate(texts)]
+    ranked = [
+        {**this, "rank": n, "score": score, "url": f"http://a.test/{n}", "text": texts[n % len(texts)]}
+        for n, score in enumerate(scores)
+    ]
+    tables = {
+        "articles": (schemas.ARTICLES, [{**this, "title": "=Title", "lead": lead, "source": "records"}]),
+        "paragraphs": (schemas.PARAGRAPHS, paragraphs),
+        "ranked": (schemas.RANKED, ranked),
+    }
+    stages = {}
+    for stage, (dataset, rows) in tables.items():
+        stages[stage] = {"0": f"{stage}/part-00000.{'0' * 16}.parquet"}
+        store.write_table(stages[stage]["0"], _rows(dataset, *rows), dataset)
+    save_build(store, Build("20260101-000000-abc", "2026-01-01T00:00:00+00:00", {}, stages, {}, {}))
+    return str(root)
+
+
+def scored_builds(root: str, scores: Mapping[str, Mapping[str, float]]) -> None:
+    """Add a build of each name, of the same files, whose report has these scores; the last one is the latest."""
+    store = Store(root)
+    first = latest_build(store)
+    assert first is not None
+    for number, (name, means) in enumerate(scores.items(), 1):
+        figures = {"headline": "values", "headline_scores": means}
+        report = DirectoryRecord("reports", f"{number:016x}", {}, "", {}, {}, figures, 1.0)
+        store.write_bytes(f"{report.path}.json", seal(asdict(report)))
+        config = {"seed": 1, "training": {"steps": 10 * number}}
+        created = f"2026-02-0{number}T00:00:00+00:00"
+        save_build(store, replace(first, name=name, created=created, config=config, report=report.path))

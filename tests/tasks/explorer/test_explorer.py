@@ -1,14 +1,19 @@
+import io
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from storage.errors import StorageError
 from storage.inventory import take_stock
 from storage.store import Store
 from tasks.explorer.article import differing, read_article, read_page
 from tasks.explorer.corpus import CorpusQuery, ExplorerCorpus, Listing
-from tests.tasks.explorer.small_corpus import BODY, CITED, COPY, FAILED, MIRROR, TEXT, ids, small_corpus
+from tests.tasks.explorer.small_corpus import BODY, CITED, COPY, FAILED, MIRROR, TEXT, ids, lists, small_corpus
 
 
 @pytest.fixture
@@ -42,6 +47,8 @@ def test_titles_are_found_in_any_case_and_page_by_page(corpus: ExplorerCorpus):
             "shard": 1,
             "article_id": ids(1)[0],
             "title": "Orme <b>Bridge</b>",
+            "lead": COPY,
+            "words": 10,
             "split": "test",
             "source": "records",
             "licence": "none",
@@ -62,9 +69,75 @@ def test_a_filter_counts_its_values_under_the_others(corpus: ExplorerCorpus):
 
 
 def test_scores_have_bounds(corpus: ExplorerCorpus):
-    (row,) = listed(corpus, kind="ranked", least=0.75, most=0.75).rows
+    (row,) = listed(corpus, kind="ranked", bounds={"score": (0.75, None)}).rows
     assert (row["rank"], row["score"], row["host"], row["article"]) == (1, 0.75, "a.test", "Skerry Point")
-    assert listed(corpus, kind="ranked", least=0.8).matches == 0
+    assert listed(corpus, kind="ranked", bounds={"score": (0.8, None)}).matches == 0
+    assert listed(corpus, kind="ranked", bounds={"score": (0.7, 0.75)}).matches == 0
+
+
+def test_a_distribution_has_bars_of_round_width_and_the_longest_in_its_last(tmp_path: Path):
+    lengths = [*range(1, 100), 99, 500]  # the 99th percentile is 99
+    scores = [0.0, 0.05, 0.1, 0.3, 0.59, 0.6, None]
+    corpus = ExplorerCorpus(Store(lists(tmp_path, lengths, scores)))
+    found = listed(corpus, kind="paragraphs")
+    bars = [(bar.low, bar.high, bar.rows) for bar in found.bars["words"]]
+    assert bars == [(0, 10, 9), *((low, low + 10, 10) for low in range(10, 90, 10)), (90, None, 12)]
+    assert sum(rows for *_, rows in bars) == found.matches == 101
+    assert [(bar.low, bar.high, bar.rows) for bar in listed(corpus, kind="ranked").bars["score"]] == [
+        *[(0.0, 0.05, 1), (0.05, 0.1, 1), (0.1, 0.15, 1), (0.15, 0.2, 0), (0.2, 0.25, 0), (0.25, 0.3, 0)],
+        *[(0.3, 0.35, 1), (0.35, 0.4, 0), (0.4, 0.45, 0), (0.45, 0.5, 0), (0.5, 0.55, 0), (0.55, None, 2)],
+    ]
+
+
+@given(
+    st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False, min_value=-1e6, max_value=1e6), min_size=1),
+    st.booleans(),
+)
+@settings(max_examples=25)
+def test_a_bar_counts_the_rows_that_its_bounds_find(scores: list[float], whole: bool):
+    with TemporaryDirectory() as folder:
+        lengths = [1 + abs(int(score)) % 700 for score in scores]
+        corpus = ExplorerCorpus(Store(lists(Path(folder), lengths, scores)))
+        kind, name = ("paragraphs", "words") if whole else ("ranked", "score")
+        bars = listed(corpus, kind=kind).bars[name]
+        counted = [listed(corpus, kind=kind, bounds={name: (bar.low, bar.high)}).matches for bar in bars]
+        assert [bar.rows for bar in bars] == counted
+        assert sum(counted) == len(scores)
+        assert len(bars) <= 14
+
+
+def test_the_lead_begins_a_row_and_one_value_is_one_bar(corpus: ExplorerCorpus):
+    found = listed(corpus)
+    assert {row["lead"] for row in found.rows} == {COPY}
+    assert [(bar.low, bar.high, bar.rows) for bar in found.bars["words"]] == [(10, 11, 3)]
+    assert [(bar.low, bar.high, bar.rows) for bar in listed(corpus, kind="documents").bars["year"]] == [(2024, 2025, 1)]
+    assert listed(corpus, text="nothing has this").bars == {"words": ()}
+
+
+def test_a_long_lead_ends_at_a_word(tmp_path: Path):
+    lead = " ".join(["twelve"] * 30)
+    (row,) = listed(ExplorerCorpus(Store(lists(tmp_path, [1], [None], lead)))).rows
+    assert (row["lead"], row["words"]) == (" ".join(["twelve"] * 17 + ["…"]), 30)
+
+
+def test_a_filtered_list_is_written_whole_for_spreadsheets_and_programs(tmp_path: Path):
+    corpus = ExplorerCorpus(Store(lists(tmp_path, [3, 1, 2], [0.5, 0.25, 0.75])))
+    asked = CorpusQuery("ranked", bounds={"score": (0.5, None)}, order="-score", count=1)
+    file = io.BytesIO()
+    corpus.write(asked, file, "csv")
+    assert file.getvalue().decode("utf-8-sig").splitlines() == [
+        '"shard","article_id","text","url","host","rank","score","article"',
+        '0,"a","\'=1+1 1","http://a.test/2","a.test",3,0.75,"\'=Title"',
+        '0,"a","\'=1+1 1 1","http://a.test/0","a.test",1,0.5,"\'=Title"',
+    ]
+    file = io.BytesIO()
+    corpus.write(asked, file, "parquet")
+    assert pq.read_table(file).select(["text", "score"]).to_pylist() == [
+        {"text": "=1+1 1", "score": 0.75},
+        {"text": "=1+1 1 1", "score": 0.5},
+    ]
+    with pytest.raises(StorageError, match="ranked have no 'nothing'"):
+        corpus.write(CorpusQuery("ranked", bounds={"nothing": (1, None)}), file, "csv")
 
 
 @pytest.mark.parametrize(

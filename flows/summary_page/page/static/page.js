@@ -352,3 +352,26 @@ if (heading && !section && sessionStorage.getItem("focus") && location.pathname.
   sessionStorage.removeItem("focus");
   heading.focus();
 }
+
+// A list whose shards are still read comes again until all are there; what a person is using stays as it is.
+const read_on = async () => {
+  const part = (id, of = document) => of.getElementById(id);
+  while (part("listing")?.hasAttribute("data-reading")) {
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    const answer = await fetch(location.href).catch(() => undefined);
+    if (!answer?.ok) return;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const shown = part("listing");
+    const focused = document.activeElement;
+    if (!part("filters").contains(focused) && !part("filters").dataset.touched) part("filters").replaceWith(part("filters", fresh));
+    if (shown.contains(focused)) shown.querySelector("[role=status]").replaceWith(fresh.querySelector("#listing [role=status]"));
+    else shown.replaceWith(part("listing", fresh));
+  }
+};
+if (document.getElementById("listing")) {
+  document.addEventListener("input", (event) => {
+    const filters = event.target.closest("#filters");
+    if (filters) filters.dataset.touched = "yes";
+  });
+  read_on();
+}
