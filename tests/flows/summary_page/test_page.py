@@ -221,7 +221,7 @@ def test_exports_are_files(summary: str, kind: str, mime: str, sign: str) -> Non
         ({"json": {"sources": [{"url": "http://a.test", "text": "x"}]}}, 422, "sources.0: expected one of url, text"),
         ({"json": {"sources": [{"summary": "unknown"}]}}, 404, "There is no such summary"),
         ({"json": {"sources": [{"text": "x"}], "words": 5}}, 422, "words: Input should be greater"),
-        ({"json": {"sources": [{"text": "x"}], "language": "klingon"}}, 422, "language: 'klingon' is no language"),
+        ({"json": {"sources": [{"text": "x"}], "language": "klingon"}}, 422, "language: 'klingon' is not a language"),
         (
             {"json": {"sources": [{"text": "x"}], "system": "magic"}},
             422,
