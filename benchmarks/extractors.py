@@ -4,11 +4,10 @@
 
 ROOT is a corpus of sections of articles and the pages they cite, such as wikigraph, whose topics of one article have
 one `group`. The weights of `concepts` are learned on the topics of all other articles, each article left out in turn.
-So are its rules: each article gets those of `GRID` that are best on the topics of the others. (There the worth of
-sentences comes from weights that left out their own article, but not this one.) Nothing is learned on papers or on
-leads of FreshWiki, whose sources are the sections of their own article: they measure the shipped weights. FreshWiki's
-sections have lost the marks between sentences; they are put back where a word has a capital that mostly begins
-sentences.
+So are its rules: each article gets those of `GRID` that are best on the topics of the others. The worth of sentences
+then comes from weights that left out their own article, but not this one. Nothing is learned on papers or on leads of
+FreshWiki, whose sources are the sections of their own article: they measure the shipped weights. FreshWiki's sections
+have lost the marks between sentences; they are put back where a word has a capital that mostly begins sentences.
 
 Every system reads the same 40 paragraphs best by title; `concepts` also 200, as the page of summaries does. Intervals
 are of the differences of topics, .95; those of articles follow below them. `greedy with the lead` chooses with the
