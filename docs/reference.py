@@ -2,7 +2,7 @@
 
     python -m docs.reference
 
-It also draws the DAG anew in `architecture.md`, as a Mermaid graph, from plans of builds: what each stage reads is
+It also draws the DAG anew as `stages.svg`, from plans of builds: what each stage reads is
 seen while it is planned. A test compares the pages with what this writes."""
 
 import ast
@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from cyclopts import App, Argument
 
+from docs.stage_graph import draw_stages
 from flows import dag
 from flows.config import BuildConfig
 from flows.running.command_line import OWN, dashed, options, preset_settings, shown_value
@@ -55,8 +56,6 @@ _MODULES = ("models", "tasks.crawl.warc_export")
 
 def pages() -> dict[str, str]:
     """Return name of a page -> its Markdown."""
-    architecture = (FOLDER.parent / "architecture.md").read_text(encoding="utf-8")
-    before, fence, rest = architecture.partition("```mermaid\n")
     return {
         **_setting_pages(),
         "stages.md": _page("Stages and their columns", _stages()),
@@ -64,7 +63,7 @@ def pages() -> dict[str, str]:
         "metrics.md": _page("Metrics", _metrics()),
         "summarizers.md": _page("Summarizers", _summarizers()),
         "commands.md": _page("Commands", _commands()),
-        "../architecture.md": "\n".join([before + fence.rstrip(), *draw(), rest[rest.index("```") :]]),
+        "../stages.svg": draw(),
     }
 
 
@@ -262,8 +261,8 @@ def stages_read(folder: Path, **sections: Any) -> dict[str, list[str]]:
     }
 
 
-def draw() -> Iterator[str]:
-    """Yield the lines of the graph: a build's stages with every option, dashed those that no preset asks for. An arrow
+def draw() -> str:
+    """Return the graph as SVG: a build's stages with every option, dashed those that no preset asks for. An arrow
     that others imply is left out: most of the stages read `articles`, and the report reads nearly all."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -281,20 +280,13 @@ def draw() -> Iterator[str]:
             decoding={"alignment": "predicted"},
         )
     before: dict[str, set[str]] = {}  # stage -> all that must be done before it
-    yield "flowchart TD"
+    direct: dict[str, list[str]] = {}
     for stage, reads in whole.items():
-        direct = set(reads).difference(*(before[read] for read in reads))
-        before[stage] = set(reads).union(*(before[read] for read in reads))
-        shape = f'(["{stage}"])' if "/" in stage or stage == "reports" else f'["{stage}"]'
-        yield f"  {_identifier(stage)}{shape}"
-        if reads:
-            yield f"  {' & '.join(_identifier(item) for item in reads if item in direct)} --> {_identifier(stage)}"
-    yield "  classDef optional stroke-dasharray: 5 5"
-    yield f"  class {','.join(_identifier(stage) for stage in whole if stage not in usual)} optional"
-
-
-def _identifier(stage: str) -> str:
-    return stage.replace("/", "_").replace("-", "_")
+        implied = set[str]().union(*(before[read] for read in reads))
+        before[stage] = implied.union(reads)
+        direct[stage] = [read for read in reads if read not in implied]
+    optional = frozenset(whole) - frozenset(usual)
+    return draw_stages(direct, optional, "The stages of a build, and which stage reads which")
 
 
 def main() -> None:

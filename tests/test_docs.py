@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from docs.stage_graph import draw_stages
 from tests.flows.command_line import understood
 from tests.test_stage_outputs import PROJECT
 
@@ -67,7 +68,25 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     silent = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, cwd=PROJECT, env=silent, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+    page = (tmp_path / "architecture.html").read_text()
+    assert 'src="stages.svg"' in page
+    assert re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=\"?(?:https?:)?//[^>]*", page) == []
     assert "summarizer" in (tmp_path / "reference" / "settings" / "training.html").read_text()
+
+
+def test_a_drawing_of_stages_leads_an_arrow_past_the_rows_between() -> None:
+    drawn = draw_stages({"a": [], "b": ["a"], "models/c": ["a", "b"]}, frozenset({"b"}), "Stages <a to c>")
+    assert re.findall(r"<title>(.*)</title>|<path d=\"(M[^\"]*C[^\"]*)\"", drawn) == [
+        ("Stages &lt;a to c&gt;", ""),
+        ("", "M118 42C118 57 98 57 98 72"),
+        ("", "M118 42C118 57 211 57 211 72V102C211 117 118 117 118 132"),
+        ("", "M98 102C98 117 118 117 118 132"),
+    ]
+    assert re.findall(r'<rect(.*) x="(\d+)" y="(\d+)" .* rx="(\d+)"/><text.*>(\w+)</text>', drawn) == [
+        ("", "32", "12", "3", "a"),
+        (' class="optional"', "12", "72", "3", "b"),
+        ("", "32", "132", "15", "c"),
+    ]
 
 
 def spans(page: Path) -> list[str]:
