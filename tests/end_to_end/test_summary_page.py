@@ -186,7 +186,7 @@ def test_the_keyboard_alone_is_enough(page: Page, address: str) -> None:
     expect(page.get_by_label("Title")).to_be_focused()
     page.keyboard.type(TITLE)
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("There is no source")
+    expect(page.get_by_role("alert")).to_contain_text("Sources are missing")
     expect(page.get_by_label("Web addresses")).to_be_focused()
     page.keyboard.type("http://good.test/today")
     page.get_by_role("button", name="Summarize").focus()

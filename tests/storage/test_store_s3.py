@@ -263,7 +263,7 @@ def test_a_holder_that_was_paused_for_too_long_changes_nothing_any_more(
         assert all(f"was taken over, nothing more is written: {whom}" in line for line in said)
         assert store.read_bytes("registry/champion.json") == b"theirs"
         assert store.names() == ["registry"]
-        warned = "ignores conditions of writes (it ignores them): a run that lies still" in caplog.text
+        warned = "ignores conditions of writes (it ignores them): a run that is paused" in caplog.text
         assert warned == bool(dropped)
     finally:
         first.kill()
