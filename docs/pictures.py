@@ -34,7 +34,7 @@ WAIT_SECONDS = 300.0
 # Weeks of a smaller web: what matters is what the pages show, not how well the models write.
 _WEEKS = (
     *("--source.miniweb.topics=120", "--source.miniweb.edits=0.05", "--training.steps=60", "--retraining.keep=9"),
-    *("--retraining.summarizer-steps=40", "--retraining.ranker-steps=20", "--retraining.test-shards=2"),
+    *("--retraining.summarizer-steps=40", "--retraining.ranker-steps=20"),
 )
 _SMALL = (
     *("--source.miniweb.topics=40", "--source.miniweb.oversized-bytes=11000000", "--shards.articles=2"),

@@ -10,19 +10,18 @@ from typing import Any, Literal, Self, get_args
 from pydantic import Field, GetJsonSchemaHandler, ValidationError, field_validator, model_validator
 from pydantic_core import CoreSchema
 
-from flows.running.settings import BudgetSettings, EngineSettings, NotificationSettings
+from flows.running.settings import BudgetSettings, EngineSettings
 from flows.running.settings_file import read_settings
 from models.json_file import length_penalty
 from models.presets import PRESETS as SUMMARIZERS
 from models.presets import TrainingRecipe, check_predictable, find_preset
 from tasks.crawl.settings import CrawlSettings
-from tasks.engine.settings import Settings, tuning
+from tasks.engine.settings import Settings, message_of, tuning
 from tasks.evaluation.settings import EXTRACTOR, Baseline, BaselineSettings, ScoringSettings
 from tasks.exchange.ranked_wikisum.settings import ImportSettings
 from tasks.extraction.settings import ExtractSettings
 from tasks.near_duplicates.settings import AcrossSettings
 from tasks.paragraphs.settings import ParagraphSettings
-from tasks.pretraining.settings import PretrainingSettings
 from tasks.ranking.settings import RankerSettings, RankingSettings
 from tasks.reporting.settings import ReportSettings
 from tasks.retraining.settings import RetrainingSettings
@@ -97,7 +96,6 @@ class BuildConfig(Settings):
     word, and each character of a script without spaces"""
     engine: EngineSettings = EngineSettings()
     budget: BudgetSettings = tuning(BudgetSettings())
-    notification: NotificationSettings = NotificationSettings()
     shards: ShardSettings = ShardSettings()
     source: SourceSettings = SourceSettings()
     search: WebSearchSettings = WebSearchSettings()
@@ -115,8 +113,6 @@ class BuildConfig(Settings):
     summarizer: SummarizerSettings = SummarizerSettings()
     training: TrainingSettings = TrainingSettings()
     attention: AttentionSettings = AttentionSettings()
-    pretraining: PretrainingSettings = tuning(PretrainingSettings())
-    """of pretrain alone: no part of a build's recipe"""
     decoding: DecodingSettings = DecodingSettings()
     further: dict[str, FurtherSettings] = Field(default_factory=dict)
     """further summarizers, as rows of the same table: name -> its sections of vocabulary, examples, summarizer,
@@ -235,7 +231,7 @@ class BuildConfig(Settings):
             except ValidationError as error:
                 wrong = error.errors()[0]
                 place = ".".join(str(part) for part in ("further", name, *wrong["loc"]))
-                raise ValueError(f"{place}: {wrong['msg'].removeprefix('Value error, ')}") from error
+                raise ValueError(f"{place}: {message_of(wrong)}") from error
             yield name, {section: getattr(whole, section).model_dump() for section in sections}
 
     @field_validator("root")

@@ -20,6 +20,7 @@ from storage.registry import read_champion, read_version, version_numbers
 from storage.root import check_root
 from storage.store import Store
 from tasks.engine.provenance import running_code
+from tasks.engine.settings import message_of
 
 _LOOKED_AT = 50  # records of a stage
 
@@ -105,7 +106,9 @@ def _config_of(build: Build, root: str) -> tuple[BuildConfig, list[str]]:
                 if name not in section:  # it is about several settings together
                     raise
                 changed = ".".join(map(str, item["loc"]))
-                changes.append(f"setting {changed} is {section.pop(name)!r}, which is not taken here: {item['msg']}")
+                changes.append(
+                    f"setting {changed} is {section.pop(name)!r}, which is not taken here: {message_of(item)}"
+                )
 
 
 def _walk_of(store: Store, build: Build) -> Callable[[Session], Any]:

@@ -14,6 +14,8 @@ from storage.registry import version_of
 from tasks.retraining.champion_change import move_late_pointer, settle
 from tasks.retraining.warm_start import PREDICTOR, VersionModels, champion_models, starting_models
 
+_WEEKS = 4  # without a promotion, after which a server's alarm is raised, then weekly
+
 
 @notifying_flow("retrain", "retrain-{config.name}-{config.retraining.period}")
 def retrain(config: BuildConfig = DEFAULT) -> str:
@@ -25,7 +27,7 @@ def challenge_and_report(session: Session) -> str:
     """Walk everything, and say on the server if no version has been promoted for long; errors as `challenge`."""
     outcome = challenge(session)
     if not session.run.planning:
-        report_refused(session.run.store, session.config.notification.weeks)
+        report_refused(session.run.store, _WEEKS)
     return outcome
 
 

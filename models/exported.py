@@ -15,7 +15,6 @@ from models.causal_folder import FAMILIES, check_family, folder_fields, load_bas
 from models.contract import Summarizer
 from models.registry import build_summarizer, from_config_dict
 from models.search.beam import beam_search, search_ids
-from models.search.certainty import likely_summaries
 from models.search.settings import SearchSettings
 from models.search.source_values import SourceValues, value_pieces
 from models.tokenization.huggingface_tokenizer import read_tokenizer
@@ -56,7 +55,6 @@ class ExportedSummarizer(TrainedSummarizer):
     search: SearchSettings  # settings of the beam search
     source_values: bool  # whether it may only write names and numbers of what it reads
     prompt_title: bool  # whether its summaries begin with the title
-    min_sentence_probability: float  # 0-1; sentences to which it gives a lower one are left out. 0 = all stay.
 
     def summarize(
         self, title: str, paragraphs: Sequence[str | Sequence[str]], edges: Sequence[tuple[int, int, float]] = ()
@@ -82,8 +80,7 @@ class ExportedSummarizer(TrainedSummarizer):
         if self.source_values:
             values = SourceValues(value_pieces(words), source, may_be_cut, [slots.values])
         ids = search_ids(words, self.search)
-        result = beam_search(self.model, source, self.search, **ids, prompt=prompt, values=values, memory=memory)
-        (best,) = likely_summaries(self.model, memory, result, words, self.min_sentence_probability)
+        (best,) = beam_search(self.model, source, self.search, **ids, prompt=prompt, values=values, memory=memory)
         return fill(" ".join(words.decode(best.tokens).split()), slots.values)
 
     def _sentences(self, paragraph: str | Sequence[str]) -> Sequence[str]:
@@ -168,11 +165,7 @@ def load_exported(folder: str | Path, *, device: torch.device | str = "cpu") -> 
         fields = json.loads((folder / SEARCH).read_text(encoding="utf-8"))
         search = SearchSettings(**fields["search"])
         return ExportedSummarizer(
-            **vars(trained),
-            search=search,
-            source_values=fields["source_values"],
-            prompt_title=fields["prompt_title"],
-            min_sentence_probability=fields["min_sentence_probability"],
+            **vars(trained), search=search, source_values=fields["source_values"], prompt_title=fields["prompt_title"]
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{folder / SEARCH} does not say how summaries are searched for: {error}") from error

@@ -25,7 +25,7 @@ from flows.config import BuildConfig, in_sections, merge
 from flows.running.settings_file import SettingsFile, read_settings
 from storage.redaction import redacted
 from tasks.engine.data_files import read_data
-from tasks.engine.settings import Settings
+from tasks.engine.settings import Settings, message_of
 
 S = TypeVar("S", bound=Settings)
 _ALL = "all"
@@ -188,7 +188,7 @@ def explain(error: ValidationError, line: Callable[[Sequence[str | int]], str | 
     lines = []
     for problem in error.errors():
         name = ".".join(str(part) for part in problem["loc"])
-        message = problem["msg"].removeprefix("Value error, ")
+        message = message_of(problem)
         # The message of a rule over several settings names their values itself; its input is the whole section.
         whole = problem["type"] == "missing" or isinstance(problem["input"], dict | Settings)
         given = None if whole else f"given: {redacted(repr(problem['input']))}"

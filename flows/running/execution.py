@@ -40,6 +40,7 @@ _HEARTBEAT_SECONDS = 15.0
 SAVE_SECONDS = 60
 _KILL_SECONDS = 30  # time for a pool to notice that its processes were killed, and to close
 _INTERRUPTED = 130  # exit code of the command line after a Ctrl-C
+RETRIES = 3  # of a shard after a transient failure of network or storage
 RETRY_SECONDS = 2.0  # before the first retry of a shard; doubles with each further one
 _SERVER_WAITS = (5.0, 10.0, 20.0, 40.0, 60.0)  # seconds: restarting a server takes a while
 _log = logging.getLogger(__name__)
@@ -224,7 +225,7 @@ class PrefectExecutor(Executor):
                 name=stage,
                 task_run_name=job.name,
                 tags=[job.stage],
-                retries=self.settings.retries,
+                retries=RETRIES,
                 retry_delay_seconds=exponential_backoff(RETRY_SECONDS),
                 retry_jitter_factor=0.5,
                 retry_condition_fn=_retry,

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from flows.config import BuildConfig
 from flows.running.prefect_setup import DEPLOYMENTS
 from flows.running.settings_file import read_settings
+from tasks.engine.settings import message_of
 
 USUAL_ROOT = "data"  # of the deployments in prefect.yaml, below the folder of `serve`
 _SLUG = "weekly"  # of the schedules in prefect.yaml; a schedule of another slug would be a second one
@@ -64,7 +65,7 @@ def read_operator(file: str | None, root: str | None) -> Operator:
                 CronSchedule(cron=schedule.cron, timezone=schedule.timezone)
     except ValidationError as error:
         first = error.errors()[0]
-        raise ValueError(f"{file}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        raise ValueError(f"{file}: {'.'.join(map(str, first['loc']))}: {message_of(first)}") from error
     known = {item["name"] for item in _written()["deployments"]}
     for name in (*operator.schedules, *operator.parameters):
         if name not in known:

@@ -1,4 +1,4 @@
-"""Settings of how a flow runs, what it may spend, and when people get a message."""
+"""Settings of how a flow runs, and what it may spend."""
 
 import os
 from typing import Literal
@@ -19,8 +19,6 @@ class EngineSettings(Settings):
     """Dask scheduler, such as tcp://10.0.0.1:8786; null = start one here"""
     device: str = tuning("auto")
     """where models run: auto | cpu | cuda | cuda:N; auto = CUDA where there is one"""
-    retries: int = tuning(3, ge=0, le=100)
-    """how often a shard is tried again after a transient failure (network, storage)"""
 
     @property
     def parallel(self) -> int:
@@ -37,10 +35,3 @@ class BudgetSettings(Settings):
     """US dollars of a run, for search and language models"""
     month_dollars: float | None = tuning(None, gt=0, le=1e9)
     """US dollars of a month"""
-
-
-class NotificationSettings(Settings):
-    """When a server raises an alarm; the environment says where to: WIKISUM_WEBHOOK."""
-
-    weeks: int = tuning(4, ge=1, le=5_200)
-    """weeks without a promotion after which a server's alarm is raised, then weekly"""

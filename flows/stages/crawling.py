@@ -1,6 +1,8 @@
 """The pages that articles cite and that searches find: search, frontier, their captures in archives (an index of the
 settings' archive files, and look-ups in Common Crawl's index), and the crawl host by host."""
 
+from typing import Any
+
 from prefect import get_run_logger
 
 from flows.running.display import current_flow_run
@@ -10,6 +12,7 @@ from flows.stages.results import Articles, Captures, FetchedPages, Frontier, Ind
 from storage import schemas
 from tasks.crawl.archive import find_archives
 from tasks.crawl.columnar import find_tables
+from tasks.crawl.http import Patience
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.visit import MAX_REDIRECTS
 from tasks.engine.recipe import Input, Recipe, every, gathered, same
@@ -17,6 +20,7 @@ from tasks.engine.stage import Run
 from tasks.search.search import local_notes
 
 _INDEXED = "captures-indexed"
+_MINIWEB = Patience(backoff_seconds=0.05)  # its server is in this process
 
 
 def captures(session: Session) -> Captures | None:
@@ -48,7 +52,7 @@ def indexed_captures(session: Session, frontier: Frontier) -> tuple[IndexedCaptu
 def _captures_in_tables(session: Session, frontier: Frontier) -> tuple[IndexedCaptures, ...]:
     """Look the URLs up in the columnar index, file by file: for that they are regrouped from hosts to files. Further
     passes look up what redirects lead to, as many as the crawl of the web follows, or until none leads on."""
-    wanted = ("common_crawl", "user_agent", "contact", "ca_bundle", "read_seconds", "allowed_hosts")
+    wanted = ("common_crawl", "user_agent", "contact", "ca_bundle", "allowed_hosts")
     crawl, context = part_of(session.config.crawl, *wanted), {"connect_to": session.connect_to}
     tables = find_tables(crawl, session.connect_to)
     recipe = Recipe(schemas.INDEX_FILES, "tasks.crawl.columnar:index_files", per_shard={"table": tables})
@@ -100,15 +104,27 @@ def frontier(session: Session, articles: Articles, search: SearchResults) -> Fro
 
 
 def pages(
-    session: Session, frontier: Frontier, captures: Captures | None, indexed: tuple[IndexedCaptures, ...]
+    session: Session,
+    frontier: Frontier,
+    captures: Captures | None,
+    indexed: tuple[IndexedCaptures, ...],
+    patience: Patience | None = None,
 ) -> FetchedPages:
-    """Fetch every URL once, from archives if they have it."""
+    """Fetch every URL once, from archives if they have it. `patience`: with servers; None = the crawl's."""
     inputs: dict[str, Input] = {"frontier": gathered(frontier)}
     if captures is not None:
         inputs["captures"] = gathered(captures)
     if indexed:  # by file of the columnar index, or by host shard
         inputs["indexed"] = gathered(*indexed) if session.config.crawl.common_crawl.tables else same(indexed[0])
-    context = {"root": session.run.store.root, "connect_to": session.connect_to, "progress": session.progress("pages")}
+    context: dict[str, Any] = {
+        "root": session.run.store.root,
+        "connect_to": session.connect_to,
+        "progress": session.progress("pages"),
+    }
+    if patience is None and session.config.miniweb is not None:
+        patience = _MINIWEB
+    if patience is not None:
+        context["patience"] = patience
     shards = session.config.shards.hosts
     crawl, hosts, per_shard = session.config.crawl, {"host_shards": shards}, {"shard": range(shards)}
     recipe = Recipe(schemas.PAGES, "tasks.crawl.crawl:crawl_shard", crawl, hosts, per_shard=per_shard)

@@ -28,7 +28,7 @@ class Read(NamedTuple):
 def graphs(session: Session, ranked: Ranked, name: str | None = None) -> Graphs:
     """Compute the graphs of the ranked paragraphs."""
     settings, words = session.config.graphs, {"words": session.config.words}
-    notes = {"entities": pipeline_label(settings.spacy_pipeline, settings.entity_types)}
+    notes = {"entities": pipeline_label(settings.spacy_pipeline)}
     recipe = Recipe(schemas.GRAPHS, "tasks.summarization.graphs:build_graphs", settings, words, notes=notes)
     return Graphs(session.run.stage(recipe, shards=len(ranked.shards), inputs={"ranked": same(ranked)}, name=name))
 
@@ -126,7 +126,7 @@ def passages(
     session: Session, articles: results.Articles, paragraphs: results.Compared, vocabulary: results.VocabularyTable
 ) -> results.Passages:
     """Cut the paragraphs of training and validation articles into passages."""
-    recipe = Recipe(schemas.PASSAGES, "tasks.pretraining.passages:build_passages", settings=session.config.pretraining)
+    recipe = Recipe(schemas.PASSAGES, "tasks.pretraining.passages:build_passages")
     inputs = {"articles": same(articles), "paragraphs": same(paragraphs), "vocabulary": only(vocabulary)}
     return results.Passages(session.run.stage(recipe, shards=len(articles.shards), inputs=inputs))
 
@@ -139,7 +139,7 @@ def pretrained(
     check_pretraining(config.summarizer, config.vocabulary.model_type if given is None else None)
     function, notes = "tasks.pretraining.training:pretrain", _start(session, config.summarizer)
     arguments = {"summarizer": config.summarizer, "training": config.training, "seed": config.seed}
-    recipe = Recipe("models/pretrained", function, config.pretraining, arguments, notes=notes, version=1, together=True)
+    recipe = Recipe("models/pretrained", function, None, arguments, notes=notes, version=1, together=True)
     inputs = {"shards": every(passages), "vocabulary": only(vocabulary)}
     context = {"progress": ProgressLog("pretraining"), "device": config.engine.device}
     return results.PretrainedModel(session.run.directory(recipe, inputs=inputs, context=context))

@@ -19,6 +19,7 @@ from tasks.retraining.settings import RECENT_WEEKS
 from tasks.retraining.splits import EvaluatedVersion, HeldOutSplits, TestSplit, joined
 
 _log = logging.getLogger(__name__)
+_TEST_SHARDS = 8  # of the frozen test split, at most
 _RECENT_ARTICLES = 2_000  # of the second test split, at most; each week brings its share
 
 
@@ -48,7 +49,7 @@ def freeze(session: Session, corpus: CorpusStages) -> TestSplit:
     if frozen is not None:
         return TestSplit(*warm_start.frozen_stages(session.run.store, frozen, session.config.seed))
     chosen = session.config.retraining
-    count = min(chosen.test_shards, session.config.shards.articles)
+    count = min(_TEST_SHARDS, session.config.shards.articles)
     shards: dict[str, Input] = {"shards": every(corpus.articles, corpus.paragraphs)}
     arguments = {"of": count, "articles": chosen.test_articles, "seed": session.config.seed}
     function, per_shard = "tasks.retraining.splits:freeze_articles", {"shard": range(count)}

@@ -59,7 +59,6 @@ class TrainerSettings:
     log_interval: int = 50  # steps between lines of metrics
     validation_interval: int = 1000  # steps between validations, each followed by a checkpoint
     validate_start: bool = False  # whether weights are also validated, and kept, before the first update
-    checkpoint_interval: int | None = None  # steps between further checkpoints; None = none
     keep_best: int = 5  # how many of the best checkpoints to keep
     patience: int | None = None  # validations without improvement after which training ends; None = never
     max_skipped: int = 10  # updates in a row without a finite gradient after which training gives up
@@ -74,7 +73,7 @@ class TrainerSettings:
         if self.steps < 0:
             raise ValueError(f"expected steps of at least 0, got {self.steps}")
         least_one = ("accumulation", "log_interval", "validation_interval", "keep_best", "max_skipped")
-        for name in (*least_one, "checkpoint_interval", "patience"):
+        for name in (*least_one, "patience"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"expected {name} of at least 1, got {value}")

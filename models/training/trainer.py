@@ -247,8 +247,6 @@ class Trainer(Generic[Item]):
             self._log()
         if state.validated != state.step and (self._over or state.step % settings.validation_interval == 0):
             self._save(score=self._validate(started))
-        elif not ends and settings.checkpoint_interval and state.step % settings.checkpoint_interval == 0:
-            self._save(score=None)
 
     def _timely(self) -> bool:
         """Return whether all processes are within the time budget."""

@@ -1,4 +1,4 @@
-"""What may be spent on a language model: requests, tokens and money, counted before each request is sent."""
+"""What may be spent on a language model: requests and money, counted before each request is sent."""
 
 import threading
 from dataclasses import dataclass, field
@@ -26,7 +26,6 @@ class Budget:
     counts as spent until its answer is there, so that no limit is exceeded."""
 
     requests: int | None = None  # at most
-    tokens: int | None = None  # at most
     dollars: float | None = None  # at most, by `price`
     price: Price = Price()
     asked: int = 0  # requests so far
@@ -38,9 +37,8 @@ class Budget:
     def take(self, read: int, written: int) -> bool:
         """Count a request of at most so many tokens, if the limits admit it; return whether they do."""
         with self._lock:
-            tokens = self.read + self.written + read + written
             dollars = self.price.of(self.read + read, self.written + written)
-            spent = ((self.asked + 1, self.requests), (tokens, self.tokens), (dollars, self.dollars))
+            spent = ((self.asked + 1, self.requests), (dollars, self.dollars))
             if any(limit is not None and most > limit for most, limit in spent):
                 return False
             self.asked, self.read, self.written = self.asked + 1, self.read + read, self.written + written

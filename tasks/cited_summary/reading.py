@@ -22,12 +22,15 @@ from tasks.cited_summary.settings import SummarySettings
 from tasks.cited_summary.sources import GivenSource, is_web_address
 from tasks.crawl.crawl import crawl_batches
 from tasks.crawl.frontier import build_frontier
+from tasks.crawl.http import Patience
 from tasks.crawl.journal import Journal
 from tasks.crawl.progress import CrawlProgress
 from tasks.reporting.stages import meaning
 from tasks.text.content_words import content_words
 from tasks.text.language import has_finite_verb
 
+# A person is waiting.
+_PATIENCE = Patience(30.0, retries=1, max_backoff_seconds=5.0, read_seconds=10.0, longest_crawl_delay=10.0)
 _ORIGIN = ("date", "author", "site")  # columns of DOCUMENTS
 ARTICLE = "summary"  # id of the only article
 # Of a title.
@@ -77,7 +80,9 @@ def fetch(
     pages: list[pa.RecordBatch] = []
     if places:
         with TemporaryDirectory(prefix="wikisum-") as folder, Journal(pafs.LocalFileSystem(), folder) as journal:
-            pages += crawl_batches(frontier, None, crawl, journal=journal, connect_to=connect_to, progress=progress)
+            pages += crawl_batches(
+                frontier, None, crawl, journal=journal, connect_to=connect_to, progress=progress, patience=_PATIENCE
+            )
     for index, source in enumerate(given):
         if (body := source.body) is None:
             continue

@@ -43,18 +43,13 @@ class SummarySettings(Settings):
 
     @property
     def crawl(self) -> CrawlSettings:
-        """How URLs are fetched: as in the crawl, but a person is waiting, so with less patience."""
+        """How URLs are fetched: as in the crawl."""
         return CrawlSettings(
             contact=self.contact,
             accepted_types=_TYPES,
-            read_seconds=10.0,
-            total_seconds=30.0,
             max_bytes=self.max_bytes,
             allowed_hosts=self.allowed_hosts,
             mirror_hosts=(),  # clones repeat a target, and a summary has no target
-            max_crawl_delay_seconds=10.0,
-            retries=1,
-            max_backoff_seconds=5.0,
         )
 
     @property

@@ -205,7 +205,7 @@ class _Indexes(Closing):
                 service = Service(index, self._settings, PATIENCE, self._connect_to, delay_seconds=delay, queue=queue)
                 self._services.append(service)
             self.check()
-        if self._failures >= self._settings.host_failure_limit:
+        if self._failures >= PATIENCE.failures:
             raise ConnectionError(
                 f"{', '.join(chosen.indexes)}: {self._failures} look-ups in a row failed, the last one with "
                 f"{self._fault}; finished look-ups are kept, and the next run does the others"

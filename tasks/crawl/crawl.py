@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from storage.schemas import PAGES
 from storage.store import Store
-from tasks.crawl.http import Client
+from tasks.crawl.http import Client, Patience
 from tasks.crawl.journal import BATCH_BYTES, ROW_COST, Journal
 from tasks.crawl.progress import ProgressCount
 from tasks.crawl.queues import UrlList, give_back, urls_of
@@ -31,6 +31,8 @@ from tasks.engine.job import Scratch
 
 logger = logging.getLogger(__name__)
 
+PATIENCE = Patience()
+
 
 def crawl_shard(
     frontier: pa.Table,
@@ -44,6 +46,7 @@ def crawl_shard(
     scratch: Scratch,
     connect_to: Mapping[str, str],
     progress: Report,
+    patience: Patience = PATIENCE,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the pages of a host shard, journalling to the scratch folder (`crawl_batches`). Captures come from archive
     files (`captures`) and from an index (`indexed`). A crawl of the web reuses pages of an earlier one on the same root
@@ -61,6 +64,7 @@ def crawl_shard(
             connect_to=connect_to,
             progress=progress,
             earlier=earlier,
+            patience=patience,
         )
         del frontier, captures, indexed, sources  # so that the crawl can free them early
         if not settings.wayback.enabled:
@@ -81,6 +85,7 @@ def crawl_batches(
     earlier: EarlierPages | None = None,
     resolver: Resolver = system_resolver,
     turns: Turns | None = None,
+    patience: Patience = PATIENCE,
 ) -> Iterator[pa.RecordBatch]:
     """Yield one row of `pages` for each distinct URL of the frontier's kept rows, in order of URL.
 
@@ -113,13 +118,13 @@ def crawl_batches(
     if not settings.contact and any(not host_matches(host, private) for host, _ in itertools.groupby(urls, host_of)):
         logger.warning("crawl.contact (or --contact) is empty: expected an address where site owners can reach you")
     guard = Guard(settings.allowed_hosts, connect_to, BoundedResolver(resolver, LOOKUP_SECONDS))
-    client = Client(settings, guard)
+    client = Client(settings, guard, patience)
     pace = Pace(shared_turns() if turns is None else turns, guard, settings.host_delay_seconds)
     stored: StoredPages = earlier.get if earlier is not None else lambda _url: None
     forget_lost(journal, earlier)
     try:
         with on_sigterm(partial(sys.exit, 143)):  # an exception, so that the journal is closed
-            ShardCrawl(client, pace, settings, journal, progress).run(urls, stored)
+            ShardCrawl(client, pace, settings, patience, journal, progress).run(urls, stored)
     finally:
         journal.close()
         client.close()

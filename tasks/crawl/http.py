@@ -107,13 +107,30 @@ class _Session(requests.Session):
         return None
 
 
+@dataclass(frozen=True)
+class Patience:
+    """How long to wait for a server, and how often to ask again; the defaults are those of the crawl. Times are
+    seconds."""
+
+    total_seconds: float = 60.0  # limit for one answer, from request to last byte
+    retries: int = 2  # further requests after a failure that may be temporary
+    backoff_seconds: float = 1.0  # wait before the first retry; each further wait is twice as long
+    max_backoff_seconds: float = 60.0  # longest wait before a retry; a longer Retry-After is cut to it
+    read_seconds: float = 20.0  # limit for a single wait for data
+    failures: int = 20  # of requests in a row, after which the host or service is asked for nothing else
+    longest_crawl_delay: float = 30.0  # pages of a host that asks for a longer Crawl-delay are not fetched
+
+
 class Client:
     """Sends requests that may go to hostile servers; usable from many threads."""
 
-    def __init__(self, settings: CrawlSettings, guard: Guard, *, keep_cookies: bool = False) -> None:
+    def __init__(
+        self, settings: CrawlSettings, guard: Guard, patience: Patience, *, keep_cookies: bool = False
+    ) -> None:
         """Make the client; `keep_cookies` sends cookies back to the host that set them: a crawl keeps none beyond a
         visit."""
         self._settings = settings
+        self._patience = patience
         self._guard = guard
         self._session = _Session()
         self._session.trust_env = False  # no proxy and no .netrc from the environment
@@ -153,12 +170,12 @@ class Client:
         cookies: RequestsCookieJar | None = None,
     ) -> Response:
         """Send one GET request, or a POST request with a `body`, which must do no harm twice; read the answer within
-        the settings' limits. `max_bytes` limits the decoded body; a longer one is cut there if `cut`, else refused.
+        the client's limits. `max_bytes` limits the decoded body; a longer one is cut there if `cut`, else refused.
         `inspect` is called with None when the headers of a success have arrived, and with the first bytes of the body;
         if it returns a reason, the body is refused. `heard` is called with each part of a success as it comes.
         `cookies` are sent where their hosts are asked, and take those of the response. Raises FetchError: the server
         gave none."""
-        self._guard.current.deadline = time.monotonic() + self._settings.total_seconds
+        self._guard.current.deadline = time.monotonic() + self._patience.total_seconds
         try:
             answer = self._sent(url, dict(headers or {}), body, cookies)
             limit = self._settings.max_bytes if max_bytes is None else max_bytes
@@ -182,7 +199,7 @@ class Client:
                         cookies=cookies,
                         stream=True,
                         allow_redirects=False,
-                        timeout=(_CONNECT_SECONDS, self._settings.read_seconds),
+                        timeout=(_CONNECT_SECONDS, self._patience.read_seconds),
                     )
                     if cookies is not None:
                         cookies.update(answer.cookies)

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from tasks.crawl.http import Response
+from tasks.crawl.http import Patience, Response
 from tasks.crawl.journal import Journal
 from tasks.crawl.progress import CrawlProgress, ProgressCount
 from tasks.crawl.queues import UrlList
 from tasks.crawl.reasons import PageReason
 from tasks.crawl.replay import Capture, ReadRange, Replay
 from tasks.crawl.safety import FetchError
-from tasks.crawl.service import Patience, Service
+from tasks.crawl.service import Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.turns import turn
 from tasks.crawl.urls import host_of

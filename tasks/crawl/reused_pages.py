@@ -31,14 +31,9 @@ _FETCH_ONLY = frozenset(
     {
         "refresh",
         "budget_seconds",
-        "budget_bytes",
         "budget_pages",
         "budget_domain_pages",
         "mirror_hosts",
-        "host_failure_limit",
-        "max_crawl_delay_seconds",
-        "read_seconds",
-        "total_seconds",
         "max_decoded_archive_bytes",
         "wayback",
     }

@@ -5,12 +5,11 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
 from tasks.crawl.credentials import authorization
-from tasks.crawl.http import Client, Inspector, Response, retry_wait
+from tasks.crawl.http import Client, Inspector, Patience, Response, retry_wait
 from tasks.crawl.safety import LOOKUP_SECONDS, BoundedResolver, FetchError, Guard, Resolver, system_resolver
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.turns import LONGEST_WAIT, own_turns, shared_turns, turn
@@ -22,16 +21,6 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _PUBLIC_HOSTS = frozenset(read_data("tasks.crawl", "sites.toml")["services"])
-
-
-@dataclass(frozen=True)
-class Patience:
-    """How long to wait for a service, and how often to ask again. Times are seconds."""
-
-    total_seconds: float  # limit for one answer
-    retries: int  # further requests after a temporary failure
-    backoff_seconds: float  # wait before the first retry; each further wait is twice as long
-    max_backoff_seconds: float  # longest wait before a retry; a longer Retry-After is cut to it
 
 
 class Service(Closing):
@@ -72,14 +61,13 @@ class Service(Closing):
         self._site_turns = shared_turns()
         web = settings.model_copy(
             update={
-                "total_seconds": patience.total_seconds,
                 "allowed_hosts": () if self._host in _PUBLIC_HOSTS else (self._host,),
                 "connections": connections or 1,
                 "host_concurrency": connections or 1,
             }
         )
         bounded = BoundedResolver(resolver, LOOKUP_SECONDS)
-        self._client = Client(web, Guard(web.allowed_hosts, connect_to, bounded), keep_cookies=keep_cookies)
+        self._client = Client(web, Guard(web.allowed_hosts, connect_to, bounded), patience, keep_cookies=keep_cookies)
 
     def close(self) -> None:
         """Close the connections."""

@@ -169,10 +169,6 @@ class CrawlSettings(Settings):
         "text/plain",
     )
     """media types of pages that are kept"""
-    read_seconds: float = Field(20.0, gt=0, le=_DAY)
-    """limit for a single wait for data, in seconds"""
-    total_seconds: float = Field(60.0, gt=0, le=_DAY)
-    """limit for one response, from request to last byte, in seconds"""
     max_bytes: int = Field(10_000_000, gt=0, le=10_000_000_000)
     """limit for a body, in bytes after decompression"""
     allowed_hosts: tuple[HostPattern, ...] = ()
@@ -189,17 +185,11 @@ class CrawlSettings(Settings):
     """the Internet Archive instead of dead links"""
     mirror_hosts: tuple[Annotated[str, AfterValidator(_domain)], ...] = MIRROR_HOSTS
     """domains never fetched from, subdomains included: the encyclopedia and its mirrors"""
-    max_crawl_delay_seconds: float = Field(30.0, ge=0, le=_DAY)
-    """pages of a host that asks for a longer Crawl-delay are not fetched"""
-    host_failure_limit: int = Field(20, ge=1, le=1_000_000)
-    """failed requests in a row after which no other URL of the host is asked for"""
     refresh: str = ""
     """any text, such as a date or a week; a new one makes the pages of earlier crawls due again: they are requested
     conditionally, and kept if they have not changed"""
     budget_seconds: float | None = Field(None, gt=0, le=3_660 * _DAY)
     """stop a shard after so many seconds; null = never"""
-    budget_bytes: int | None = Field(None, gt=0, le=10**15)
-    """stop a shard after this many body bytes; null = never"""
     budget_pages: int | None = Field(None, gt=0, le=10**12)
     """stop a shard after asking for this many URLs; null = never. Pages taken over from an earlier crawl, or found in
     an archive, count for no budget"""
@@ -209,12 +199,6 @@ class CrawlSettings(Settings):
     fresh_days: float = tuning(0.0, ge=0, le=36_600)
     """a page fetched less than this many days ago is not due, whatever refresh says"""
 
-    retries: int = tuning(2, ge=0, le=100)
-    """further requests for a URL after a fault that may be temporary"""
-    backoff_seconds: float = tuning(1.0, ge=0, le=_DAY)
-    """seconds before the first retry; each further wait is twice as long"""
-    max_backoff_seconds: float = tuning(60.0, ge=0, le=_DAY)
-    """longest wait before a retry, in seconds; a longer Retry-After is cut to it"""
     host_delay_seconds: float = tuning(1.0, ge=0, le=_DAY)
     """seconds between two requests to one registered domain, over all shards of a run, and a tenth of it between two to
     one address; a Crawl-delay can raise it for a host"""

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from tasks.crawl.http import Client
+from tasks.crawl.http import Client, Patience
 from tasks.crawl.journal import Journal
 from tasks.crawl.progress import CrawlProgress, ProgressCount
 from tasks.crawl.queues import Backlog, HostQueues, UrlList
@@ -69,10 +69,19 @@ class ShardCrawl:
     A visit exists once its URL has been checked against robots.txt. Only a few URLs are checked ahead, so memory
     depends on the number of open hosts, not of URLs."""
 
-    def __init__(self, client: Client, pace: Pace, settings: CrawlSettings, journal: Journal, progress: Report) -> None:
+    def __init__(
+        self,
+        client: Client,
+        pace: Pace,
+        settings: CrawlSettings,
+        patience: Patience,
+        journal: Journal,
+        progress: Report,
+    ) -> None:
         self._client = client
         self._pace = pace
         self._settings = settings
+        self._patience = patience
         self._journal = journal
         self._progress = progress
         self._queues: HostQueues[Visit] = HostQueues(settings.host_delay_seconds, settings.host_concurrency)
@@ -135,7 +144,7 @@ class ShardCrawl:
                     self._results.put(partial(self._put_back, host, visit, time.monotonic() + turn.wait))
                     continue
                 with turn:
-                    done = step(visit, self._client, self._settings, turn.fault)
+                    done = step(visit, self._client, self._settings, self._patience, turn.fault)
                 turn.pause(done.pause)
                 next_start = 0.0 if turn.sent is None else turn.sent + delay
                 self._results.put(partial(self._handle, host, visit, done, next_start))
@@ -272,7 +281,9 @@ class ShardCrawl:
         origin = origin_of(url)
         path = url.removeprefix(origin)
         if path == ROBOTS_PATH:
-            return partial(self._admit, origin, rules_of(origin, answer, self._settings))
+            return partial(
+                self._admit, origin, rules_of(origin, answer, self._settings, self._patience.longest_crawl_delay)
+            )
         return partial(self._add_file, origin, path, read_file(path, answer, self._settings.user_agent))
 
     def _add_file(self, name: str, path: str, file: ReservationFile | None) -> None:
@@ -351,7 +362,7 @@ class ShardCrawl:
             self._failures.pop(host, None)
             return
         self._failures[host] += 1
-        if self._failures[host] >= self._settings.host_failure_limit and host not in self._given_up:
+        if self._failures[host] >= self._patience.failures and host not in self._given_up:
             logger.warning("%s failed %d times in a row: its other URLs are not fetched", host, self._failures[host])
             self._given_up.add(host)
             for visit in self._queues.drain(host):
@@ -360,8 +371,6 @@ class ShardCrawl:
 
     def _budget_spent(self) -> bool:
         settings, count = self._settings, self._count
-        return (
-            (settings.budget_seconds is not None and count.seconds >= settings.budget_seconds)
-            or (settings.budget_bytes is not None and self._journal.bytes >= settings.budget_bytes)
-            or (settings.budget_pages is not None and self._journal.asked >= settings.budget_pages)
+        return (settings.budget_seconds is not None and count.seconds >= settings.budget_seconds) or (
+            settings.budget_pages is not None and self._journal.asked >= settings.budget_pages
         )

@@ -154,10 +154,11 @@ def files_to_read(settings: CrawlSettings) -> tuple[str, ...]:
     return PATHS if settings.reservation_files else ()
 
 
-def rules_of(origin: str, answer: Answer, settings: CrawlSettings) -> SiteRules:
-    """Return what follows from an origin's answer for robots.txt: it may leave further files to read."""
+def rules_of(origin: str, answer: Answer, settings: CrawlSettings, longest_delay: float) -> SiteRules:
+    """Return what follows from an origin's answer for robots.txt: it may leave further files to read. Pages of a host
+    that asks for a Crawl-delay above `longest_delay`, in seconds, are refused."""
     robots = judge_robots(answer, settings.user_agent)
-    if robots.delay > settings.max_crawl_delay_seconds:
+    if robots.delay > longest_delay:
         robots = replace(robots, refusal=PageReason.CRAWL_DELAY_TOO_LONG)
     if not (files := files_to_read(settings)):
         return SiteRules(robots)

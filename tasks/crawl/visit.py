@@ -14,7 +14,7 @@ from w3lib.html import get_meta_refresh
 
 from storage.schemas import PAGES
 from tasks.crawl.content import declared_type, hopeless_type, settled_type
-from tasks.crawl.http import Client, Response, retry_wait
+from tasks.crawl.http import Client, Patience, Response, retry_wait
 from tasks.crawl.reasons import HOST_FAULTS, SILENT, PageReason, http_reason
 from tasks.crawl.reused_pages import StoredPage
 from tasks.crawl.robots import ROBOTS_BYTES
@@ -86,10 +86,12 @@ _OURS = {PageReason.BUDGET_SPENT, PageReason.HOST_UNAVAILABLE, PageReason.INTERN
 _NO_ANSWER = SILENT | _OF_ROBOTS | _OURS
 
 
-def step(visit: Visit, client: Client, settings: CrawlSettings, fault: FetchError | None = None) -> RequestResult:
+def step(
+    visit: Visit, client: Client, settings: CrawlSettings, patience: Patience, fault: FetchError | None = None
+) -> RequestResult:
     """Send the next request of a visit, unless there is a `fault`; a bug of ours ends it with `internal_error`."""
     try:
-        return _step(visit, client, settings, fault)
+        return _step(visit, client, settings, patience, fault)
     except OSError:  # errors of the network are FetchErrors: this is an error of our disk, which concerns all URLs
         raise
     except Exception as error:
@@ -97,7 +99,9 @@ def step(visit: Visit, client: Client, settings: CrawlSettings, fault: FetchErro
         return RequestResult(FetchError(PageReason.INTERNAL_ERROR, error))
 
 
-def _step(visit: Visit, client: Client, settings: CrawlSettings, fault: FetchError | None) -> RequestResult:
+def _step(
+    visit: Visit, client: Client, settings: CrawlSettings, patience: Patience, fault: FetchError | None
+) -> RequestResult:
     if visit.started is None:
         visit.started = time.monotonic()
     visit.tries += 1
@@ -115,7 +119,7 @@ def _step(visit: Visit, client: Client, settings: CrawlSettings, fault: FetchErr
             return RequestResult(None, host_failed=False)
         visit.confirmed = True
         return RequestResult(answer, host_failed=False)
-    retry = _retry(visit, answer, settings)
+    retry = _retry(visit, answer, patience)
     if retry is not None:
         return retry
     if isinstance(answer, Response) and answer.location is not None:
@@ -145,15 +149,15 @@ def _ask(visit: Visit, client: Client, settings: CrawlSettings) -> Answer:
         return fault
 
 
-def _retry(visit: Visit, answer: Answer, settings: CrawlSettings) -> RequestResult | None:
+def _retry(visit: Visit, answer: Answer, patience: Patience) -> RequestResult | None:
     """Return the step that retries the request later, or None if it must not be retried."""
     fault = answer if isinstance(answer, FetchError) else answer.setback
     if fault is None or not fault.transient:
         return None
     failed = _host_failed(answer)
-    wait = retry_wait(visit.tries - 1, fault.retry_after, settings.backoff_seconds, settings.max_backoff_seconds)
+    wait = retry_wait(visit.tries - 1, fault.retry_after, patience.backoff_seconds, patience.max_backoff_seconds)
     pause = wait if fault.reason == PageReason.RATE_LIMITED or fault.retry_after is not None else 0.0
-    if visit.tries > settings.retries:
+    if visit.tries > patience.retries:
         return RequestResult(answer, pause=pause, host_failed=failed)
     visit.last = answer
     return RequestResult(None, delay=wait, pause=pause, host_failed=failed)

@@ -12,12 +12,12 @@ from urllib.parse import urlencode
 import pyarrow as pa
 
 from storage.schemas import PAGES
-from tasks.crawl.http import Response
+from tasks.crawl.http import Patience, Response
 from tasks.crawl.journal import Journal
 from tasks.crawl.reasons import SILENT, PageReason
 from tasks.crawl.reused_pages import EarlierPages, forget_lost
 from tasks.crawl.safety import FetchError
-from tasks.crawl.service import Patience, Service
+from tasks.crawl.service import Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, archived_url, host_of, join_url
 from tasks.crawl.visit import MAX_REDIRECTS, refused_row, response_columns
@@ -69,7 +69,7 @@ class Wayback(Closing):
         if archived_url(url) is not None or url.startswith(self._pages.url):
             return dict(dead)
         try:
-            if self._failures >= self._settings.host_failure_limit:
+            if self._failures >= PATIENCE.failures:
                 raise FetchError(PageReason.INDEX_FAILED, f"{self._failures} requests in a row failed")
             timestamp = self._closest(url)
             answer = None if timestamp is None else self._capture(timestamp, url)

@@ -12,6 +12,7 @@ import re
 from typing import Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic_core import ErrorDetails
 
 from storage.paths import is_path_text
 from storage.redaction import holds_secret
@@ -23,6 +24,7 @@ MOST_TOKENS = 10_000_000
 
 # A valid value of an HTTP header: one line of printable ASCII.
 HEADER_TEXT = r"^[\x20-\x7e]*$"
+_NO_SUCH_SETTING = "no such setting; docs/upgrading.md lists those that became constants or went"
 _SECRET = (
     "its URL holds a user or password, which records, parameters and logs would keep: expected it without. For HTTP "
     "services the environment variable WIKISUM_CREDENTIALS has them (HOST=USER:PASSWORD, several divided by spaces), "
@@ -84,6 +86,13 @@ class Settings(BaseModel):
 def tuning(default: Any, **constraints: Any) -> Any:
     """Declare a field that changes how a shard is made but never its content."""
     return Field(default, json_schema_extra={"tuning": True}, **constraints)
+
+
+def message_of(problem: ErrorDetails) -> str:
+    """Return what is wrong with a setting, for people."""
+    if problem["type"] == "extra_forbidden":
+        return _NO_SUCH_SETTING
+    return problem["msg"].removeprefix("Value error, ")
 
 
 def secret_in(variable: str | None, setting: str, what: str) -> str | None:

@@ -155,7 +155,6 @@ def export_model(store: Store, target: Store, which: str, *, dry_run: bool = Fal
         "search": asdict(decoding.search()),
         "source_values": decoding.source_values,
         "prompt_title": decoding.prompt_title,
-        "min_sentence_probability": decoding.min_sentence_probability,
     }
     settings = {name: chosen.settings[name] for name in _SHARED if name in chosen.settings}
     texts = {

@@ -27,6 +27,8 @@ from tasks.rights.text_columns import text_columns
 
 _SHORT = 300  # characters; a longer text on two pages is more likely quoted or syndicated than boilerplate
 
+REPEATED_PAGES = 3  # a short line on at least so many different pages of one host is boilerplate
+
 
 class HostRepeats:
     """The short paragraphs that are on several pages of one host. Paragraphs are compared exactly, because sentences
@@ -35,7 +37,7 @@ class HostRepeats:
     once."""
 
     def __init__(self, pages: int) -> None:
-        """Start empty; on so many `pages`, at least 2, a paragraph is boilerplate; 0 = none is."""
+        """Start empty; on so many `pages`, at least 2, a paragraph is boilerplate."""
         self._least = pages
         self._pages: set[int] = set()
         self._texts = array("q")  # hashes of the short paragraphs of each page
@@ -43,7 +45,7 @@ class HostRepeats:
     def add(self, paragraphs: Sequence[str]) -> None:
         """Count a page."""
         page = hash(tuple(paragraphs))
-        if self._least and page not in self._pages:
+        if page not in self._pages:
             self._pages.add(page)
             self._texts.extend({hash(text) for text in paragraphs if len(text) <= _SHORT})
 
@@ -128,7 +130,7 @@ def _extract_pages(
     what was counted."""
     packed: dict[str, bytes] = {}
     tally: Counter[str] = Counter()
-    repeats = defaultdict[str, HostRepeats](lambda: HostRepeats(settings.repeated_pages))
+    repeats = defaultdict[str, HostRepeats](lambda: HostRepeats(REPEATED_PAGES))
     with Extractor(settings) as extractor:
         for batch in pages:
             for row in zip(*batch.select(_OF_PAGE).columns, strict=True):

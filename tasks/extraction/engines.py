@@ -87,7 +87,7 @@ def _extract_file(body: bytes, mime: str, settings: ExtractSettings) -> Extracte
         return Extracted(
             read.title, tuple(read.paragraphs), engine, read.reason, page_numbers=pages, origin=read.origin
         )
-    packed = read_packed(body, mime, settings.tables)
+    packed = read_packed(body, mime)
     engine = None if packed.reason else PACKED[mime]
     pages = tuple(packed.pages)
     return Extracted(
@@ -137,15 +137,15 @@ def _page_text(tree: html.HtmlElement, title: str | None, settings: ExtractSetti
 
 def _engine(tree: html.HtmlElement, title: str | None, settings: ExtractSettings) -> list[str]:
     if settings.engine == "trafilatura":
-        return extract_trafilatura(tree, settings.tables)
-    return main_text(tree, title or "", settings.tables)
+        return extract_trafilatura(tree)
+    return main_text(tree, title or "")
 
 
-def extract_trafilatura(tree: html.HtmlElement, tables: bool) -> list[str]:
+def extract_trafilatura(tree: html.HtmlElement) -> list[str]:
     """Return the lines of trafilatura's text, without comments."""
     import trafilatura  # here, because most corpora do not use it
 
-    text: str | None = trafilatura.extract(tree, include_comments=False, include_tables=tables)
+    text: str | None = trafilatura.extract(tree, include_comments=False, include_tables=True)
     return clean(text or "").split("\n")
 
 

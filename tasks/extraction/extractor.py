@@ -31,6 +31,8 @@ from tasks.extraction.origin import Origin
 from tasks.extraction.reasons import DocumentReason
 from tasks.extraction.settings import ExtractSettings
 
+MEMORY_MIB = 2048  # address space of the extracting process
+
 
 def main() -> None:
     """Extract the pages of a pipe until it ends; end after a page that ran out of memory."""
@@ -38,7 +40,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the shard's process ends this one
     logging.disable(logging.CRITICAL)  # engines log every page without a main text
     settings = ExtractSettings.model_validate_json(sys.argv[2])
-    memory = settings.memory_mib * 2**20
+    memory = int(sys.argv[3]) * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if settings.engine == "blocks":
@@ -81,9 +83,13 @@ class Extractor(Closing):
         ...     extractor.extract(b"<p>Some text.</p>", mime="text/html", charset=None).paragraphs
         ('Some text.',)"""
 
-    def __init__(self, settings: ExtractSettings, pages_per_process: int = 2000) -> None:
-        """Start nothing yet; a process is replaced after so many pages, so that its memory does not grow."""
+    def __init__(
+        self, settings: ExtractSettings, pages_per_process: int = 2000, *, memory_mib: int = MEMORY_MIB
+    ) -> None:
+        """Start nothing yet; a process is replaced after so many pages, so that its memory does not grow. A page that
+        needs more address space than `memory_mib` is refused."""
         self._settings = settings
+        self._memory_mib = memory_mib
         self._pages_per_process = pages_per_process
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
@@ -121,7 +127,7 @@ class Extractor(Closing):
         self._pipe, other = Pipe()
         settings, module = self._settings.model_dump_json(), "tasks.extraction.extractor"
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-W", "ignore", "-m", module, str(other.fileno()), settings],
+            [sys.executable, "-P", "-W", "ignore", "-m", module, str(other.fileno()), settings, str(self._memory_mib)],
             stdin=subprocess.DEVNULL,
             stdout=self._errors,
             stderr=self._errors,

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from tasks.engine.settings import Settings
 
@@ -15,18 +15,5 @@ class ExtractSettings(Settings):
 
     engine: Literal["blocks", "trafilatura"] = "blocks"
     """engine that finds the main text: the learned classifier of blocks, or trafilatura, which takes longer"""
-    tables: bool = True
-    """whether text in tables is kept"""
     cpu_seconds: float = Field(10.0, gt=0, le=3600)
     """processor time a page may take, in seconds; beyond it the page is refused as extraction_timeout"""
-    memory_mib: int = Field(2048, ge=512, le=1 << 20)
-    """address space of the extracting process, in MiB; a page that needs more is refused as extraction_memory"""
-    repeated_pages: int = Field(3, ge=0, le=1_000_000)
-    """a short line on at least so many different pages of one host is boilerplate; 0 = off"""
-
-    @field_validator("repeated_pages")
-    @classmethod
-    def _one_page_repeats_nothing(cls, value: int) -> int:
-        if value == 1:
-            raise ValueError("repeated_pages is 1, expected 0 (off) or at least 2")
-        return value

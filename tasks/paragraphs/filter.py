@@ -17,7 +17,7 @@ class ParagraphReason(Reason):
 
     TOO_LONG = "too_long", "longer than any author's paragraph"
     NO_LETTERS = "no_letters", "no letter in it"
-    TOO_SHORT = "too_short", "fewer words than the settings ask for"
+    TOO_SHORT = "too_short", "it has fewer than six words"
     MOSTLY_LINKS = "mostly_links", "most of it is web addresses"
     MOSTLY_SYMBOLS = "mostly_symbols", "most of it is digits, punctuation and signs"
     MARKUP = "markup", "code or markup rather than prose"
@@ -31,7 +31,6 @@ class ParagraphReason(Reason):
     CLONE = "clone", "it repeats the lead section"
     CLONE_OF_PART = "clone_of_part", "it repeats a part of the lead section"
     MIRROR = "mirror", "it repeats the lead section in pieces: the whole page holds much of it"
-    COPIED_FROM_LEAD = "copied_from_lead", "it is taken from the lead section"
     DUPLICATE = "duplicate", "an earlier paragraph of the article has the same text"
     REST_OF_DOCUMENT = (
         "rest_of_document",
@@ -74,6 +73,7 @@ _ASCII_LETTER = re.compile(r"[A-Za-z]")
 _FULL_STOP = re.compile(r"(?<=\.)\s+")
 
 # Thresholds of the preset `default`, tuned by reading what they refuse and keep on real cited pages.
+MIN_WORDS = 6  # of a paragraph
 MAX_CHARACTERS = 10_000  # no author writes more in one paragraph
 MAX_LINK_SHARE = 0.5  # of a paragraph's characters in web addresses
 _MAX_SYMBOL_SHARE = 0.45  # of a paragraph's characters that are digits, punctuation and signs
@@ -90,19 +90,19 @@ def drop_reason(text: str, settings: ParagraphFilterSettings, words: Sequence[st
     """Return the first reason of the preset against a paragraph, or None; `words` are split by the rule `rouge`."""
     match settings.preset:
         case "default":
-            return _default(text, settings, words)
+            return _default(text, words)
         case "liu2018":
             return _liu2018(text)
     return None
 
 
-def _default(text: str, settings: ParagraphFilterSettings, split: Sequence[str] | None) -> str | None:
+def _default(text: str, split: Sequence[str] | None) -> str | None:
     if len(text) > MAX_CHARACTERS:
         return ParagraphReason.TOO_LONG
     if not _SPELLED.search(text):
         return ParagraphReason.NO_LETTERS
     words, symbols = _words_and_symbols(text)
-    if words < settings.min_words:
+    if words < MIN_WORDS:
         return ParagraphReason.TOO_SHORT
     if _has_any(text, _LINK_SIGNS) and sum(map(len, _LINK.findall(text))) > MAX_LINK_SHARE * len(text):
         return ParagraphReason.MOSTLY_LINKS
@@ -117,7 +117,7 @@ def _default(text: str, settings: ParagraphFilterSettings, split: Sequence[str] 
         separators = len(_SEPARATOR.findall(text))
         if separators > max(2, words / _WORDS_PER_SEPARATOR):
             return ParagraphReason.NAVIGATION
-    return None if sentences or _is_unfinished_prose(text, words, settings) else ParagraphReason.NO_SENTENCE
+    return None if sentences or _is_unfinished_prose(text, words) else ParagraphReason.NO_SENTENCE
 
 
 def _has_any(text: str, signs: tuple[str, ...]) -> bool:
@@ -146,10 +146,10 @@ def _sentences(text: str, most: int) -> int:
     return count
 
 
-def _is_unfinished_prose(text: str, words: int, settings: ParagraphFilterSettings) -> bool:
+def _is_unfinished_prose(text: str, words: int) -> bool:
     """Tell by words in lower case whether text without a sentence end is prose; before a colon it may be short."""
     fewest, most = _FRAGMENT_WORDS
-    if not (settings.min_words if text.endswith(_INTRODUCES) else fewest) <= words <= most:
+    if not (MIN_WORDS if text.endswith(_INTRODUCES) else fewest) <= words <= most:
         return False
     lower = sum(1 for word in _SPELLED.findall(text) if not word[0].isupper())
     return words - lower < _FRAGMENT_CAPITALS * words

@@ -20,7 +20,7 @@ from tasks.rights.text_columns import mask_personal
 from tasks.text.language import article_language, in_other_language
 from tasks.text.ngrams import TargetNgrams, WordRule, rule_for, split_words
 
-LEAST_WORDS = 20  # of a part of the lead, or of what may be copied: headings and one-line quotations stay free
+LEAST_WORDS = 20  # of a part of the lead: headings and one-line quotations stay free
 
 
 class LeadClones:
@@ -29,9 +29,8 @@ class LeadClones:
     The rule of Liu & Lapata 2019, sec. 4 reads a paragraph against the whole lead, so it sees a page that copied the
     lead into one paragraph, and nothing else. Mirrors break lines where the article does: each of their paragraphs
     holds one paragraph of the lead, and none holds 0.8 of it. The paper means to drop "copies of some parts", so the
-    same rule is applied to each paragraph of the lead as well. The other direction (a paragraph most of which occurs in
-    the lead) is there, but off: in real articles with long leads it finds quotations, where the lead copied the
-    page."""
+    same rule is applied to each paragraph of the lead as well. A paragraph most of which occurs in the lead is kept: in
+    real articles with long leads it is mostly a quotation, where the lead copied the page."""
 
     def __init__(
         self, lead: str, settings: CloneSettings, rule: WordRule = "rouge", least_words: int = LEAST_WORDS
@@ -40,7 +39,6 @@ class LeadClones:
         words = split_words(lead, rule)
         self.settings = settings
         self.rule = rule  # how texts are cut into words; paragraphs given to the methods must be cut by the same rule
-        self.least_words = least_words  # of a part of the lead, or of what may be copied
         self._words = TargetNgrams(words, 1)
         self._bigrams = TargetNgrams(words, 2)
         parts = [split_words(part, rule) for part in lead.splitlines()]
@@ -48,7 +46,7 @@ class LeadClones:
         self._smallest_part = min((part.total for part in self._parts), default=0)
 
     def reason(self, paragraph: Sequence[str]) -> str | None:
-        """Return why a paragraph, given as words, is refused, or None: clone | clone_of_part | copied_from_lead."""
+        """Return why a paragraph, given as words, is refused, or None: clone | clone_of_part."""
         matched = self._bigrams.matched(paragraph)
         if not matched:
             return None
@@ -63,12 +61,6 @@ class LeadClones:
             and any(part.recall(paragraph) > settings.part_recall for part in self._parts)
         ):
             return ParagraphReason.CLONE_OF_PART
-        if (
-            settings.copied is not None
-            and len(paragraph) >= self.least_words
-            and matched / (len(paragraph) - 1) > settings.copied
-        ):
-            return ParagraphReason.COPIED_FROM_LEAD
         return None
 
     def is_clone(self, document: Iterable[Sequence[str]]) -> bool:
@@ -97,7 +89,7 @@ def build_paragraphs(
     An article's documents come citations first, then search results, each by rank; its paragraphs are numbered in that
     order, refused ones included. A paragraph has the first reason that holds: that of its page (page_licence,
     page_reserved, page_language, page_quality, page_personal_data, then page_not_for_training); the filter's own;
-    host_boilerplate; language; junk; clone_document, clone, clone_of_part, copied_from_lead
+    host_boilerplate; language; junk; clone_document, clone, clone_of_part
     (`LeadClones`); mirror (`LeadNgrams`); duplicate; over_limit. What a document has beyond `MOST_PARAGRAPHS` or
     `MOST_CHARACTERS` is one more row, rest_of_document, whose text counts it.
 

@@ -17,8 +17,6 @@ class ParagraphFilterSettings(Settings):
     preset: Literal["default", "liu2018", "none"] = "default"
     """rules: default; those of Liu et al. 2018 (fewer than 6 tokens, no ASCII letter, no sentence of more than 3 tokens
     ending in a full stop); none"""
-    min_words: int = Field(6, ge=1, le=10_000)
-    """words a paragraph has at least, in the preset default"""
     language: str | None = OF_ARTICLE
     """language that paragraphs must have, whatever the preset: one of a web page or PDF that is surely in another
     language is refused. ISO 639-1 code; article = the language of the article's lead, if it is sure, and all documents
@@ -38,9 +36,6 @@ class CloneSettings(Settings):
     part_recall: float | None = Field(0.8, ge=0, le=1)
     """share of the bigrams of one paragraph of the lead (its line breaks) that occur in the paragraph; finds mirrors of
     a lead of several paragraphs; null = the paper's rule alone"""
-    copied: float | None = Field(None, ge=0, le=1)
-    """share of the paragraph's own bigrams that occur in the lead; off, because on real cited pages it drops mostly
-    text that the article quotes, its best evidence"""
     mirror: float | None = Field(0.4, ge=0, le=1)
     """share of the lead's 8-grams that a crawled page has as a whole, above which its paragraphs that repeat the lead
     are refused, however the page lays it out; at most 0.39 on real cited pages; does not apply to documents that the

@@ -9,11 +9,13 @@ from models.sentences import split_sentences
 from models.vocabulary import Vocabulary
 from storage.schemas import PASSAGES
 from tasks.engine.grouping import join_by_article, packed
-from tasks.pretraining.settings import PretrainingSettings
+
+# Most tokens of a passage. Lewis et al. 2020 have 512; here it is less, as summarizers for laptops read a few hundred.
+PASSAGE_TOKENS = 256
 
 
 def build_passages(
-    articles: pa.Table, paragraphs: pa.Table, vocabulary: pa.Table | Vocabulary, settings: PretrainingSettings
+    articles: pa.Table, paragraphs: pa.Table, vocabulary: pa.Table | Vocabulary, passage_tokens: int = PASSAGE_TOKENS
 ) -> pa.Table:
     """Cut kept paragraphs of training and validation articles, never leads, into PASSAGES; none spans two pages."""
     words = Vocabulary.of(vocabulary)
@@ -23,9 +25,9 @@ def build_passages(
     for article, item, own in join_by_article(articles.filter(learned).select(["article_id", "split"]), texts):
         for page in _pages(own):
             sentences = [sentence for text in page for sentence in split_sentences(text)]
-            encoded = (ids[: settings.passage_tokens] for ids in words.encode_batch(sentences) if ids)
+            encoded = (ids[:passage_tokens] for ids in words.encode_batch(sentences) if ids)
             split = item["split"][0].as_py()
-            passages = packed(encoded, len, settings.passage_tokens)
+            passages = packed(encoded, len, passage_tokens)
             rows += [{"article_id": article, "split": split, "sentences": passage} for passage in passages]
     return pa.Table.from_pylist(rows, schema=PASSAGES.schema)
 

@@ -1,19 +1,7 @@
-"""Settings of denoising pre-training, and whether a summarizer can have it; loads nothing heavy, because plans use
-it."""
-
-from pydantic import Field
+"""Whether a summarizer can have denoising pre-training; loads nothing heavy, because plans use it."""
 
 from models.presets import find_preset
-from tasks.engine.settings import MOST_TOKENS, Settings
 from tasks.summarization.settings import SummarizerSettings
-
-
-class PretrainingSettings(Settings):
-    """How passages are made and corrupted; the summarizer and its training have their own sections."""
-
-    passage_tokens: int = Field(256, ge=16, le=MOST_TOKENS)
-    """most tokens of a passage: consecutive sentences of a page (Lewis et al. 2020: 512; here less, as summarizers for
-    laptops read a few hundred tokens)"""
 
 
 def check_pretraining(summarizer: SummarizerSettings, vocabulary_type: str | None) -> None:

@@ -27,7 +27,7 @@ from storage.schemas import PASSAGES
 from tasks.engine.recipe import Shards
 from tasks.engine.torch_threads import torch_threads
 from tasks.engine.torchrun import run_processes
-from tasks.pretraining.settings import PretrainingSettings
+from tasks.pretraining.passages import PASSAGE_TOKENS
 from tasks.summarization.fresh_model import fresh_model, start_digest
 from tasks.summarization.settings import SummarizerSettings, TrainingSettings
 from tasks.summarization.training import SplitShards, fixed_settings, outcome, token_trainer
@@ -89,13 +89,13 @@ class Denoising:
 def pretrain(
     shards: Shards,
     vocabulary: pa.Table | Vocabulary,
-    settings: PretrainingSettings,
     *,
     summarizer: SummarizerSettings,
     training: TrainingSettings,
     directory: Path,
     seed: int,
     device: str = "cpu",
+    passage_tokens: int = PASSAGE_TOKENS,  # most tokens of a passage
     progress: Callable[[TrainingProgress], None] | None = None,
 ) -> dict[str, Any]:
     """Train in `directory`, or continue an interrupted training there; return its metrics and `published`, the files.
@@ -112,21 +112,27 @@ def pretrain(
         pad=words.pad,
         title_mark=None,
         max_paragraphs=1,
-        max_paragraph_tokens=2 * settings.passage_tokens,  # masks of length 0 may make it longer than its passage
-        max_target_tokens=settings.passage_tokens + len(words.target_start) + 1,
+        max_paragraph_tokens=2 * passage_tokens,  # masks of length 0 may make it longer than its passage
+        max_target_tokens=passage_tokens + len(words.target_start) + 1,
         source_begin=words.specials.source_begin,
         source_end=words.specials.source_end,
     )
     check_budget(layout, training.batch_tokens)
     processes = process_count(training.processes, training.accumulation, device)
     if processes > 1:
-        arguments = {"shards": shards, "vocabulary": vocabulary, "settings": settings, "summarizer": summarizer}
-        arguments |= {"training": training, "directory": directory, "seed": seed, "device": device}
+        arguments = {"shards": shards, "vocabulary": vocabulary, "summarizer": summarizer}
+        arguments |= {
+            "training": training,
+            "directory": directory,
+            "seed": seed,
+            "device": device,
+            "passage_tokens": passage_tokens,
+        }
         return run_processes(pretrain, arguments, processes, progress)
     passages = SplitShards(shards, "valid").first(training.validation_articles)
     valid = denoising(PASSAGES.schema.empty_table() if passages is None else passages, 0, len(shards))
     start = None if summarizer.pretrained is None else start_digest(summarizer.pretrained)
-    parts = {**settings.recipe(), **summarizer.recipe(), **fixed_settings(training)}
+    parts = {**summarizer.recipe(), **fixed_settings(training)}
     with torch_threads(training.torch_threads), process_group(device) as ranks:
         model = fresh_model(summarizer, words, seed, dropout=training.dropout)
         assert isinstance(model, Bart), "check_pretraining lets nothing else through"

@@ -21,18 +21,10 @@ class RankerSettings(Settings):
     that scores collapse, at .1 (See et al. 2017) labels of a few percent are learned slowly"""
     batch_paragraphs: int = Field(128, ge=1, le=1_000_000)
     """paragraphs a step"""
-    paragraphs_per_article: int = Field(40, ge=1, le=1_000_000)
-    """paragraphs drawn of each training article, again in every epoch"""
-    epochs: int = Field(10, ge=1, le=1_000_000)
-    """most passes over the training split"""
     steps: int = Field(200_000, ge=1, le=MOST_STEPS)
     """most optimizer steps"""
     validation_interval: int = Field(1_000, ge=1, le=MOST_STEPS)
     """steps between validations, each with a checkpoint"""
-    select: Literal["loss", "recall"] = "loss"
-    """best checkpoint by validation loss, or by mean ROUGE-2 recall of the five top paragraphs"""
-    patience: int = Field(10, ge=1, le=1_000_000)
-    """validations without improvement before training ends"""
 
 
 class RankingSettings(Settings):

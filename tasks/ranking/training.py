@@ -2,7 +2,6 @@
 A step depends only on the seed, its number and its position in the data, all of which are in a checkpoint. So a run
 that was killed and started again ends with the same weights."""
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -92,6 +91,9 @@ def _top_mean(part: Drawn, scores: NDArray[np.float32], top: int) -> NDArray[np.
 
 
 CLIP_NORM = 2.0  # largest gradient norm (See et al. 2017)
+EPOCHS = 10  # passes over the training split, at most
+PER_ARTICLE = 40  # paragraphs drawn of each training article, again in every epoch
+PATIENCE = 10  # validations without a better one before training ends
 _TITLE_TOKENS, _PARAGRAPH_TOKENS = 32, 100  # read of each: few titles are longer, and paragraphs have 70 on average
 _VALIDATION_ARTICLES = 500  # of the valid split, about
 _VALIDATION_PARAGRAPHS = 100  # drawn of each, at most
@@ -110,6 +112,9 @@ def train_ranker(
     # a trained ranker from whose weights training starts; they stay the best unless later weights validate better
     initial: Path | None = None,
     device: str = "cpu",
+    epochs: int = EPOCHS,
+    per_article: int = PER_ARTICLE,
+    patience: int = PATIENCE,
     log_interval: int = 50,  # steps between lines of metrics.jsonl and reports of progress
     progress: Callable[[TrainingProgress], None] | None = None,  # also called after a validation
 ) -> dict[str, Any]:
@@ -121,7 +126,9 @@ def train_ranker(
     words = Vocabulary.of(vocabulary)
     start = None if initial is None else weights_digest(initial / WEIGHTS)
     with torch_threads(_THREADS):
-        objective = RankerObjective(shards, words, settings, seed, initial)
+        drawn = epochs, settings.batch_paragraphs, per_article
+        rules = BatchRules(seed, *drawn, _TITLE_TOKENS, _PARAGRAPH_TOKENS)
+        objective = RankerObjective(shards, words, settings, rules, initial)
         trainer = Trainer(
             objective,
             constant(settings.learning_rate),
@@ -132,7 +139,7 @@ def train_ranker(
                 validation_interval=settings.validation_interval,
                 validate_start=initial is not None,
                 keep_best=1,
-                patience=settings.patience,
+                patience=patience,
                 seed=seed,
             ),
             directory,
@@ -164,22 +171,15 @@ class RankerObjective(Objective[RankerBatch]):
     unit = "nats/paragraph"
 
     def __init__(
-        self, shards: Shards, vocabulary: Vocabulary, settings: RankerSettings, seed: int, initial: Path | None
+        self, shards: Shards, vocabulary: Vocabulary, settings: RankerSettings, rules: BatchRules, initial: Path | None
     ) -> None:
         """Draw the validation set and make the ranker, from `initial` if given; ValueError if that does not fit."""
         self.shards, self.vocabulary, self.settings = shards, vocabulary, settings
-        self.rules = BatchRules(
-            seed,
-            settings.epochs,
-            settings.batch_paragraphs,
-            settings.paragraphs_per_article,
-            _TITLE_TOKENS,
-            _PARAGRAPH_TOKENS,
-        )
+        self.rules = rules
         judged = replace(self.rules, per_article=_VALIDATION_PARAGRAPHS)
         self.split, self.valid = collect_validation(shards, vocabulary, judged, articles=_VALIDATION_ARTICLES)
         self.fresh = initial is None
-        torch.manual_seed(stable_hash(seed, "ranker", "weights") >> 1)
+        torch.manual_seed(stable_hash(rules.seed, "ranker", "weights") >> 1)
         self.model: ParagraphRanker = ParagraphRanker(
             RankerConfig(vocabulary.size, vocabulary.pad, settings.hidden, settings.hidden)
         )
@@ -220,11 +220,9 @@ class RankerObjective(Objective[RankerBatch]):
         return loss, loss.detach(), torch.zeros_like(loss)
 
     def validate(self, losses: Callable[[RankerBatch], tuple[float, ...]]) -> Validation:
-        """Judge the ranker by its loss, or by the mean ROUGE-2 recall of its top paragraphs."""
-        settings = self.settings
+        """Judge the ranker by its loss, and note the mean ROUGE-2 recall of its top paragraphs."""
         validation = judge(self.valid, self.ranker, _TOP) | {"split": self.split}
-        by_loss = settings.select == "loss" or not math.isfinite(validation["loss"])
-        return Validation(validation["loss"] if by_loss else -validation["recall"], validation)
+        return Validation(validation["loss"], validation)
 
     def remedy(self, batch: RankerBatch) -> str:
         """Return the shape of the batch and advise a smaller one."""

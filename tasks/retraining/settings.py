@@ -36,8 +36,6 @@ class RetrainingSettings(Settings):
     """steps of warm-up of that summarizer (noam schedule)"""
     test_articles: int = Field(4_000, ge=2, le=10_000_000)
     """articles of the frozen test split, at most; fixed with the first champion"""
-    test_shards: int = Field(8, ge=1, le=100_000)
-    """shards of the frozen test split; fixed with the first champion"""
     metric: DecidingMetric = "values"
     """metric in which a challenger must be better than the champion"""
     margin: float = Field(0.2, ge=0, le=100)

@@ -20,9 +20,10 @@ from storage.schemas import DOCUMENTS, SEARCH
 from storage.spending import Account
 from storage.store import Store
 from tasks.crawl.answers import Answers
+from tasks.crawl.http import Patience
 from tasks.crawl.reasons import http_reason
 from tasks.crawl.safety import FetchError
-from tasks.crawl.service import Patience, Service
+from tasks.crawl.service import Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import host_of, normalise_url
 from tasks.engine.job import Scratch

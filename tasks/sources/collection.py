@@ -78,8 +78,13 @@ class CollectionSource:
         if chosen.layout != "columns":
             return _PUBLISHED[chosen.layout]
         separators = (chosen.separator,) if chosen.separator else ()
+        names = chosen.columns
         return CollectionLayout(
-            (chosen.documents,), chosen.summary, title=chosen.title, id=chosen.id, separators=separators
+            (names.get("documents", "documents"),),
+            names.get("summary", "summary"),
+            title=names.get("title", ""),
+            id=names.get("id", ""),
+            separators=separators,
         )
 
     def partitions(self) -> list[Partition]:

@@ -28,9 +28,9 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 from storage.store import Store
 from storage.writing import naming_a_full_disk
 from tasks.crawl.answers import Answers
-from tasks.crawl.http import Response
+from tasks.crawl.http import Patience, Response
 from tasks.crawl.safety import FetchError
-from tasks.crawl.service import Patience, Service
+from tasks.crawl.service import Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import normalise_url
 from tasks.engine.closing import Closing

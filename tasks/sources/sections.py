@@ -63,7 +63,7 @@ class SectionsSource:
         """Return the partitions of the dump or of the JSONL files, with their own digests."""
         parts = self._dump.partitions() if self._settings.over == "dump" else self._records.partitions()
         target = self._settings.target
-        salt = f"{FORMAT_VERSIONS[target]}|{target}|{self._wikitext.min_lead_words}|{self._wikitext.licence}"
+        salt = f"{FORMAT_VERSIONS[target]}|{target}|{self._wikitext.licence}"
         return [replace(part, digest=hashlib.sha256(f"{salt}|{part.digest}".encode()).hexdigest()) for part in parts]
 
     def read(self, partition: Partition) -> Iterator[Article]:

@@ -72,8 +72,6 @@ class MiniwebSettings(Settings):
     """share of living pages that turn into dead links each week"""
     held_back: float = Field(0.3, ge=0, lt=1)
     """share of the sentence forms of leads and pages that only test articles and their pages use; 0 = all use all"""
-    faults: float = Field(1.0, ge=0, le=4)
-    """multiplies every rate of links.FAULT_RATES; 0 = a web without faults"""
     hosts: int = Field(12, ge=12, le=5000)
     """hosts that serve articles' pages, in addition to search, mirror and link hosts"""
     partition_topics: int = Field(1000, ge=1, le=1_000_000)
@@ -101,7 +99,6 @@ class MiniwebSettings(Settings):
         return self.topics + int(self.topics * self.growth * self.week)
 
 
-Archived = Literal["dead", "after", "never"]
 _NAMES: dict[str, list[str]] = read_data("tasks.sources.dump", "wikitext.toml")["names"]
 
 
@@ -110,23 +107,12 @@ class DumpSettings(Settings):
 
     paths: tuple[str, ...] = ()
     """XML export or dump files: plain, .bz2 or .gz; a path may hold *, ? or [ ]"""
-    indexes: tuple[str, ...] = ()
-    """multistream index of each file, in the same order; empty = the index in the folder of a file, under Wikimedia's
-    name for it, if there is one. A file without an index is one partition"""
 
 
 class WikitextSettings(Settings):
     """What is made of wikitext, and which pages are not articles. Names are compared without regard to case; the
     defaults are those of the English Wikipedia. Names of namespaces come from the wiki itself."""
 
-    min_lead_words: int = Field(10, ge=0, le=10_000)
-    """white-space separated words of a lead; one with fewer is refused as `short_lead`"""
-    archived: Archived = "dead"
-    """how a citation's archive-url is used. dead: it replaces a URL that is not marked live (url-status=live,
-    dead-url=no), as the encyclopedia itself links; after: it follows its URL; never: it is used only if the citation
-    has no other URL"""
-    external_links: bool = False
-    """take the links of the external_sections of `names` as references too"""
     names: dict[str, tuple[str, ...]] = Field(default_factory=dict, validate_default=True)
     """names of another wiki, as JSON, by kind: external_sections (whose links are not references), reference_sections
     (in which every link is one), disambiguation_templates, disambiguation_suffixes (of titles),
@@ -176,6 +162,9 @@ class Tensor2TensorSettings(Settings):
 LayoutName = Literal["columns", "multi-news", "wcep-10", "multi-xscience", "rotten-tomatoes", "hed", "wikisum"]
 
 
+_COLUMNS = ("documents", "summary", "title", "id")
+
+
 class CollectionSettings(Settings):
     """Which files, in which layout. Splits are those of a column `split`, else those in the files' names: train; valid,
     validation, val or dev; test. If none are given, articles are split by a hash."""
@@ -186,19 +175,22 @@ class CollectionSettings(Settings):
     et al. 2023, such as mred/train.csv or Film/train.csv; wikisum: data/*.parquet of `wikisum export`"""
     paths: tuple[str, ...] = ()
     """files, text also gzip (.gz); a path may hold *, ? or [ ]; of parallel files the .src ones"""
-    documents: str = "documents"
-    """in layout columns, the column of the documents: a list of strings or of objects with `text`, or one string"""
+    columns: dict[str, str] = Field(default_factory=dict)
+    """in layout columns, the names of columns, as JSON: documents (a list of strings or of objects with `text`, or one
+    string), summary, title (without one, a title is the beginning of the first document) and id (a unique name;
+    without one, file and row); by default there are `documents` and `summary`"""
     separator: str = ""
     """in layout columns, the separator between the documents of one string; empty = one document"""
-    summary: str = "summary"
-    """in layout columns, the column of the summary"""
-    title: str = ""
-    """in layout columns, the column of the title; empty = the beginning of the first document"""
-    id: str = ""
-    """in layout columns, the column of a unique name; empty = file and row"""
     paragraph_words: int | None = Field(100, ge=1, le=1_000_000)
     """words a paragraph has at most: a longer one is cut between sentences; null = a document is one paragraph, as its
     models read it in Shen et al. 2023, sec. 3"""
+
+    @field_validator("columns")
+    @classmethod
+    def _are_known(cls, columns: dict[str, str]) -> dict[str, str]:
+        if unknown := sorted(columns.keys() - set(_COLUMNS)):
+            raise ValueError(f"columns has {unknown[0]!r}: expected {', '.join(_COLUMNS)}")
+        return columns
 
 
 # Sections that a source reads in addition to its own.

@@ -27,7 +27,7 @@ class ArticleReason(Reason):
         "disambiguation",
         "the page only lists pages of similar titles, by its title, templates or categories",
     )
-    SHORT_LEAD = "short_lead", "the lead has fewer words than the settings ask for"
+    SHORT_LEAD = "short_lead", "the lead has fewer than ten words"
     APPARATUS = "apparatus", "a section of references or links"
     FROZEN_TEST_ARTICLE = (
         "frozen_test_article",

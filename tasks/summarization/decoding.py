@@ -18,7 +18,6 @@ from models.layers.paragraphs import SourceBatch
 from models.presets import check_predictable
 from models.registry import to_config_dict
 from models.search.beam import beam_search, search_ids
-from models.search.certainty import likely_summaries
 from models.search.settings import SearchSettings
 from models.search.source_values import SourceValues, value_pieces
 from models.search.step import Hypothesis
@@ -204,7 +203,6 @@ def _decode(
         hypotheses = beam_search(
             model, source, search, **ids, scorers=scorers, prompt=prompt, values=values, memory=memory
         )
-        hypotheses = likely_summaries(model, memory, hypotheses, vocabulary, settings.min_sentence_probability)
     return hypotheses, source, None if looks is None else looks.cpu()
 
 

@@ -26,7 +26,7 @@ def build_graphs(ranked: pa.Table, settings: GraphSettings, words: WordRule = "r
     are in order of (i, j). `words` is how paragraphs are cut into words for tf-idf. Raises ValueError: the pipeline
     cannot be used, or the ranks of an article are not 0, 1, 2, ..."""
     texts: list[str] = ranked["text"].to_pylist()
-    entities = entity_sets(texts, settings.spacy_pipeline, frozenset(settings.entity_types))
+    entities = entity_sets(texts, settings.spacy_pipeline)
     rows = []
     for article_id, paragraphs in by_article(ranked):
         ranks = paragraphs["rank"].to_pylist()

@@ -9,7 +9,7 @@ from models.presets import COPYING, LEARNED_POSITIONS, OF_TRANSFORMERS, check_li
 from models.search.settings import Guidance, SearchSettings
 from models.tokenization.contract import TextForm
 from tasks.engine.settings import MOST_STEPS, MOST_TOKENS, Settings, tuning
-from tasks.text.entities import ENTITY_TYPES, RULES
+from tasks.text.entities import RULES
 
 Graph = Literal["none", "similarity", "discourse"]
 
@@ -26,8 +26,6 @@ class VocabularySettings(Settings):
     model_type: Literal["unigram", "bpe", "byte-bpe"] = "unigram"
     """segmentation model: unigram (as the released WikiSum vocabulary) and bpe by SentencePiece; byte-bpe is the
     byte-level BPE of BART (Lewis et al. 2020), in which any text can be spelt; it uses only `pieces` of this section"""
-    normalisation: Literal["nmt_nfkc", "nmt_nfkc_cf", "identity"] = "nmt_nfkc"
-    """SentencePiece's rule for text: NFKC and single spaces; _cf folds case too, as the released WikiSum text does"""
     character_coverage: float = Field(0.9995, gt=0.9, le=1)
     """share of characters that get a piece; the rest is spelt in bytes"""
     threads: int = Field(4, ge=1, le=128)
@@ -42,8 +40,6 @@ class GraphSettings(Settings):
     spacy_pipeline: str = RULES
     """spaCy pipeline that finds entities: `rules` is shipped and goes by capitals; any other, such as en_core_web_sm,
     must be installed (Liu & Lapata 2019, app. A.2 footnote 3)"""
-    entity_types: tuple[str, ...] = ENTITY_TYPES
-    """entity types that count for the ADG (Liu & Lapata 2019, app. A.2); `rules` has no types, so all count"""
 
 
 class ExampleSettings(Settings):
@@ -170,8 +166,6 @@ class TrainingSettings(Settings):
     """time budget in seconds; null = no limit. With one, the result depends on the machine"""
     torch_threads: int = Field(2, ge=1, le=1_024)
     """threads of torch on a CPU; part of the recipe, because the last bits of sums depend on it"""
-    checkpoint_interval: int | None = tuning(None, ge=1, le=MOST_STEPS)
-    """steps between checkpoints in addition to those of validations; null = no others"""
     log_interval: int = tuning(50, ge=1, le=MOST_STEPS)
     """steps between lines of metrics.jsonl and reports of progress"""
     decoded_articles: int = tuning(8, ge=0, le=100_000)
@@ -241,9 +235,6 @@ class DecodingSettings(Settings):
     """s, paragraphs of highest predicted attention that are read (Ma & Zong 2022, Table 6); null = all"""
     source_values: bool = False
     """whether only names and numbers of the input may be written"""
-    min_sentence_probability: float = Field(0.0, ge=0, lt=1)
-    """sentences to which the summarizer gives a lower probability, 0-1, are left out of a summary, because they are
-    less often true; the likeliest sentence stays. 0 = all stay"""
     prompt_title: bool = False
     """summaries begin with the title, as PHT's released decoder has it"""
     max_paragraphs: int | None = Field(None, ge=1, le=100_000)

@@ -162,7 +162,7 @@ def _estimate(lines: _Lines, settings: VocabularySettings) -> bytes:
             model_type=settings.model_type,
             vocab_size=settings.pieces,
             hard_vocab_limit=False,  # a small corpus gets fewer pieces instead of an error
-            normalization_rule_name=settings.normalisation,
+            normalization_rule_name="nmt_nfkc",  # NFKC and single spaces
             character_coverage=settings.character_coverage,
             byte_fallback=True,  # rare names are spelt out, so that they can be copied and nothing is <unk>
             split_digits=False,  # years and the like are one piece, as in the papers

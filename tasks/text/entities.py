@@ -5,7 +5,7 @@ The default, `rules`, is a spaCy pipeline of a blank English tokenizer and the c
 and finds names but not their types. A trained one, such as `en_core_web_sm`, is loaded by name if it is installed."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -111,9 +111,9 @@ def _runs(words: Sequence[str], part: Sequence[bool]) -> Iterator[slice]:
 
 
 RULES = "rules"
-# The nine types of Liu & Lapata 2019, app. A.2.
-ENTITY_TYPES = ("PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "EVENT", "WORK_OF_ART", "LAW")
 _UNTYPED = "NAME"
+# Types of Liu & Lapata 2019, app. A.2; PER and MISC in pipelines of other languages.
+_COUNTED = {"PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "EVENT", "WORK_OF_ART", "LAW", "PER", "MISC", _UNTYPED}
 # Components that entity recognition does not need; without them a trained pipeline is about twice as fast.
 _UNUSED = ("tagger", "parser", "attribute_ruler", "lemmatizer", "morphologizer", "senter")
 # spaCy keeps every word it has seen. A pipeline with more than this many is loaded anew for the next shard. spaCy's
@@ -148,38 +148,23 @@ def _mark_names(doc: "Doc") -> "Doc":
     return doc
 
 
-def pipeline_label(pipeline: str, types: Collection[str]) -> str:
-    """Return name and version of a pipeline and of spaCy, for records and the report. Raises ValueError: it does not
-    find all given types, or cannot be used."""
-    if pipeline == RULES:  # spaCy itself is not needed to say so, and takes seconds to import
-        result, label = set(ENTITY_TYPES), f"{RULES} {VERSION}"
-    else:
+def pipeline_label(pipeline: str) -> str:
+    """Return name and version of a pipeline and of spaCy, for records and the report. Raises ValueError: it cannot be
+    used."""
+    label = f"{RULES} {VERSION}"
+    if pipeline != RULES:  # else spaCy itself is not needed to say so, and takes seconds to import
         nlp = load_pipeline(pipeline)
-        result = {label for labels in nlp.pipe_labels.values() for label in labels}
         label = f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}"
-    for name in types:
-        if name not in result:
-            raise ValueError(
-                f"graphs.entity_types contains {name!r}: expected types that the pipeline {pipeline!r} finds, "
-                f"{', '.join(sorted(result))}"
-            )
-    if pipeline == RULES and set(types) != result:
-        raise ValueError(
-            f"graphs.entity_types is {', '.join(types)}: the pipeline {RULES!r} finds no types, so expected all of "
-            f"{', '.join(ENTITY_TYPES)}, or a trained pipeline"
-        )
     return f"{label} (spaCy {version('spacy')})"
 
 
-def entity_sets(
-    texts: Iterable[str], pipeline: str = RULES, types: Collection[str] = ENTITY_TYPES, batch_size: int = 256
-) -> Iterator[frozenset[str]]:
+def entity_sets(texts: Iterable[str], pipeline: str = RULES, batch_size: int = 256) -> Iterator[frozenset[str]]:
     """Yield the set E_i of each paragraph: the different names in it, as they are written (Liu & Lapata 2019, app.
     A.2). White space is normalised first, so that names match across line ends; a name without a type always counts.
     Raises ValueError: the pipeline cannot be used."""
     nlp = load_pipeline(pipeline)
     evened = (" ".join(text.split())[: nlp.max_length] for text in texts)
     for doc in nlp.pipe(evened, batch_size=batch_size):
-        yield frozenset(entity.text for entity in doc.ents if entity.label_ in {_UNTYPED, *types})
+        yield frozenset(entity.text for entity in doc.ents if entity.label_ in _COUNTED)
     if len(nlp.vocab.strings) > _STRINGS:
         load_pipeline.cache_clear()

@@ -49,8 +49,6 @@ class WriterSettings(ChatSettings):
     extra: dict[str, Any] = Field(default_factory=dict)
     """further fields of each request, as JSON, such as {"repetition_penalty": 1.05} for vLLM or SGLang. A server that
     refuses one is asked without it"""
-    seed: int = Field(1, ge=0, le=2**32 - 1)
-    """sent with temperature 0, where the server takes one"""
     concurrency: int = tuning(4, ge=1, le=1000)
     """requests at the same time"""
     silent_seconds: float = tuning(300.0, gt=0, le=86_400)
@@ -58,8 +56,6 @@ class WriterSettings(ChatSettings):
     long"""
     most_requests: int | None = Field(None, ge=1, le=10**9)
     """requests, at most; null = no limit"""
-    most_tokens: int | None = Field(None, ge=1, le=10**15)
-    """tokens read and written, at most; null = no limit"""
     most_dollars: float | None = Field(None, gt=0, le=1e9)
     """US dollars, at most, by the prices; null = no limit"""
     price_read: float = Field(0.0, ge=0, le=1e6)
@@ -88,9 +84,8 @@ class WriterSettings(ChatSettings):
 
     def budget(self, parts: int = 1) -> Budget:
         """Return what one of so many equal parts of the work may spend."""
-        limits = (self.most_requests, self.most_tokens)
-        requests, tokens = (None if limit is None else limit // parts for limit in limits)
-        return Budget(requests, tokens, None if self.most_dollars is None else self.most_dollars / parts, self.price)
+        requests = None if self.most_requests is None else self.most_requests // parts
+        return Budget(requests, None if self.most_dollars is None else self.most_dollars / parts, self.price)
 
     @model_validator(mode="before")
     @classmethod

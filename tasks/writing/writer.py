@@ -35,6 +35,7 @@ _ENTAILMENT = "writer.entailment"
 CONTEXT = 4096  # tokens, where neither the settings nor the server say more: what Ollama begins with
 _TOKENS_A_WORD = 3  # tokens a word of an answer: with its JSON, and twice as many as English takes
 _ANSWER = 256  # tokens besides those of its words
+SEED = 1  # sent with temperature 0, where the server takes one
 _PASSAGE = 200  # tokens of one, at least
 _REPORT_SECONDS = 1.0  # between two reports of an answer that is streamed
 _SECTION = 200  # words
@@ -143,7 +144,7 @@ class Writer:
     def fields(self, limit: int) -> dict[str, Any]:
         """Return the fields of a request whose answer has at most so many tokens, thinking apart."""
         thinking = self.settings.thinking
-        common: dict[str, Any] = {"seed": self.settings.seed, "max_tokens": limit + thinking}
+        common: dict[str, Any] = {"seed": SEED, "max_tokens": limit + thinking}
         return common | ({} if thinking else dict(THINKING_OFF)) | self.settings.extra
 
     def _room(self, title: str) -> int:

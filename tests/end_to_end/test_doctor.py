@@ -80,5 +80,5 @@ def test_settings_that_this_version_does_not_take_are_named(
     config = {**build.config, "gone": {"since": 1}, "seed": -1}
     save_build(store, replace(build, config=config))
     said = diagnosis(root, capsys)
-    assert "setting gone is {'since': 1}, which is not taken here: Extra inputs are not permitted" in said
+    assert "setting gone is {'since': 1}, which is not taken here: no such setting; docs/upgrading.md lists" in said
     assert "setting seed is -1, which is not taken here: " in said

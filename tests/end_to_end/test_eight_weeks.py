@@ -43,7 +43,6 @@ WEEKLY = [
     "--retraining.ranker-steps=4",
     "--retraining.summarizer-steps=4",
     "--retraining.warmup=2",
-    "--retraining.test-shards=1",
     "--retraining.keep=3",
 ]
 ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")

@@ -29,7 +29,6 @@ RETRAINING = [
     "--ranking.method=similarity",  # a better ranker would rank all articles again
     "--retraining.summarizer-steps=4",
     "--retraining.warmup=4",
-    "--retraining.test-shards=2",
     "--retraining.keep=1",
 ]
 

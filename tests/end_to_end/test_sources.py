@@ -119,7 +119,7 @@ class Ended:
 
 def configured(root: Path, source: Mapping[str, Any], **sections: Any) -> BuildConfig:
     settings = {"preset": "records", "root": str(root), "shards": {"articles": 2, "hosts": 1}, "source": source}
-    settings["crawl"] = {"host_delay_seconds": 0, "retries": 0, **sections.pop("crawl", {})}
+    settings["crawl"] = {"host_delay_seconds": 0, **sections.pop("crawl", {})}
     return BuildConfig.model_validate({**settings, **sections})
 
 

@@ -47,7 +47,7 @@ PROJECT = Path(__file__).parents[2]
 
 
 def config(**given: Any) -> BuildConfig:
-    retraining = {"ranker_steps": 11, "summarizer_steps": 13, "warmup": 3, "test_shards": 2, "test_articles": 40}
+    retraining = {"ranker_steps": 11, "summarizer_steps": 13, "warmup": 3, "test_articles": 40}
     return BuildConfig.model_validate(
         {"shards": {"articles": 3}, "retraining": {**retraining, **given.pop("retraining", {})}, **given}
     )

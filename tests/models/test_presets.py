@@ -194,8 +194,8 @@ def test_what_nobody_asked_for_is_off() -> None:
     search, training = SearchSettings(), TrainerSettings(steps=7)
     assert (search.block_recent, search.allow_unknown, search.as_transformers) == (0, False, False)
     assert (Guidance().coverage, Guidance().kept) == (0.0, None)
-    off = ("clip_norm", "checkpoint_interval", "patience", "max_seconds")
-    assert [getattr(training, field) for field in off] == [None] * 4
+    off = ("clip_norm", "patience", "max_seconds")
+    assert [getattr(training, field) for field in off] == [None] * 3
     assert (training.accumulation, training.validate_start, training.compile, training.seed) == (1, False, False, 0)
     assert (training.log_interval, training.validation_interval, training.max_skipped) == (50, 1000, 10)
     assert training.precision == "auto"

@@ -21,7 +21,7 @@ from tests.tasks.summarization.summarizer_examples import FEW, TINY, shards, voc
 Train = Callable[..., dict[str, Any]]
 SIZES = {"model_size": 32, "feed_forward_size": 64, "heads": 2, "encoder_layers": 1, "decoder_layers": 1}
 PHT = TINY.model_copy(update={"preset": "pht", "overrides": SIZES})
-RANKER = RankerSettings(hidden=16, batch_paragraphs=16, paragraphs_per_article=8, epochs=2, validation_interval=8)
+RANKER = RankerSettings(hidden=16, batch_paragraphs=16, validation_interval=8)
 ATTENTION = AttentionSettings(steps=10, batch_tokens=512, warmup=4, validation_interval=4)
 
 
@@ -34,7 +34,8 @@ def summarizer(directory: Path, teacher: Path, **more: Any) -> dict[str, Any]:
 def ranker(directory: Path, teacher: Path, **more: Any) -> dict[str, Any]:
     """Train a ranker for all the data there is; `teacher` is not read."""
     world, pieces = ranker_world.world(), ranker_world.vocabulary()
-    return train_ranker(world, pieces, RANKER, directory=directory, seed=1, log_interval=1, **more)
+    few = {"epochs": 2, "per_article": 8, "log_interval": 1}
+    return train_ranker(world, pieces, RANKER, directory=directory, seed=1, **few, **more)
 
 
 def attention(directory: Path, teacher: Path, **more: Any) -> dict[str, Any]:

@@ -30,14 +30,13 @@ SOURCE = "ranked-wikisum"
 _GLOBAL = re.compile(r"GLOBAL (\S+)")
 
 
-def find_shards(folder: Store, layout: Layout | None = None) -> list[ShardFile]:
-    """Return the shards in a folder, not its subfolders, in any layout if None: those of valid, test and train in this
-    order, each by number. Raises ValueError: the folder contains no shards, or several datasets."""
-    every_shard = [parsed for name in folder.sizes("") if (parsed := parse_shard_file(name)) is not None]
-    shards = [shard for shard in every_shard if layout in (None, shard.layout)]
+def find_shards(folder: Store) -> list[ShardFile]:
+    """Return the shards in a folder, not its subfolders: those of valid, test and train in this order, each by number.
+    Raises ValueError: the folder contains no shards, or several datasets."""
+    shards = [parsed for name in folder.sizes("") if (parsed := parse_shard_file(name)) is not None]
     if not shards:
         raise ValueError(
-            f"no shards in {folder.root}: expected files such as WIKI.train.0.{layout or 'pt'}, found "
+            f"no shards in {folder.root}: expected files such as WIKI.train.0.pt, found "
             f"{sorted(folder.sizes(''))[:5] or 'an empty folder or none'}"
         )
     kinds = sorted({f"{shard.name}.*.{shard.layout}" for shard in shards})
@@ -119,7 +118,7 @@ def import_corpus(
     has no shards, or shards of several datasets; or the vocabulary is not a SentencePiece model. OSError: a file cannot
     be read. StageFailedError: some shards could not be imported. Its errors name file, item and field."""
     folder = Store(settings.folder)
-    files = find_shards(folder, settings.layout)
+    files = find_shards(folder)
     seen = [{**asdict(file), "sha256": file_digest(folder, file.path)} for file in files]
     digest = file_digest(*_folder_and_name(settings.vocabulary))
     recipe = Recipe(VOCABULARY, import_vocabulary, arguments={"sha256": digest})

@@ -12,8 +12,6 @@ class ImportSettings(Settings):
     """folder or URI with the shards, such as WIKI.train.0.pt"""
     vocabulary: str = tuning(...)
     """file or URI of the SentencePiece model that the shards' ids are of"""
-    layout: Literal["pt", "json"] | None = tuning(None)
-    """pt (Liu & Lapata) | json (GraphSum, with graphs); null = whichever the folder holds"""
     texts: Literal["evaluated", "all"] = "evaluated"
     """articles whose token ids are turned back into text: evaluated = those of valid and test, which baselines and
     report need | all = every one, which graphs of .pt shards and a ranker of your own need"""

@@ -41,8 +41,8 @@ class PackedText(NamedTuple):
     reason: DocumentReason | None  # why there are none
 
 
-def read_packed(body: bytes, mime: str, tables: bool = True) -> PackedText:
-    """Read a file of one of the media types in `PACKED`; `tables`: whether the text of tables is part of it."""
+def read_packed(body: bytes, mime: str) -> PackedText:
+    """Read a file of one of the media types in `PACKED`."""
     try:
         archive, kind = Archive(body), PACKED[mime]
         title, trees = _READERS[kind](archive)
@@ -54,7 +54,7 @@ def read_packed(body: bytes, mime: str, tables: bool = True) -> PackedText:
     for number, tree in enumerate(trees, 1):
         show(tree)
         page = read_page(tree)
-        texts = lines(page, np.ones(len(page.blocks), dtype=bool), tables)
+        texts = lines(page, np.ones(len(page.blocks), dtype=bool))
         paragraphs += texts
         pages += [number] * len(texts)
     named = None if names_nothing(title) else clean(title)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tasks.sources.settings import Archived, WikitextSettings
+from tasks.sources.settings import WikitextSettings
 
 # A comment alone on its line goes with the line break, so that no empty line is left.
 _COMMENT = re.compile(r"^(?><!--.*?-->)\n|<!--.*?(?:-->|\Z)", re.M | re.S)
@@ -180,8 +180,7 @@ class CitedUrls:
     A citation is a `<ref>` element, a `{{r}}` that names one, a citation template outside of these, or a link in a
     section that lists references. A `<ref>` that only names another, and a definition in a list at the page's end,
     count where they are first cited. A citation template gives the fields url, chapter-url and the like, and
-    archive-url according to `WikitextSettings.archived`. Free text gives its links. DOIs and other identifiers are not
-    URLs."""
+    archive-url if the URL is not marked as live. Free text gives its links. DOIs and other identifiers are not URLs."""
 
     def __init__(self, text: str, settings: WikitextSettings) -> None:
         """Read the definitions of a page's named references. `text` is the source of the whole page, without
@@ -204,8 +203,6 @@ class CitedUrls:
     def _section_urls(self, section: WikitextSection) -> Iterator[str]:
         names = {plain_heading(name) for name in section.path}
         if not names.isdisjoint(self._settings.names["external_sections"]):
-            if self._settings.external_links:
-                yield from self._urls_of(section.text)
             return
         listing = not names.isdisjoint(self._settings.names["reference_sections"])
         position = 0
@@ -243,20 +240,18 @@ class CitedUrls:
             urls += links_in(body[position:start])
             template = body[start:end]
             if _WEB_ARCHIVE.match(template):
-                add_archived(urls, links_in(template), self._settings.archived)
+                add_archived(urls, links_in(template))
             else:
-                urls += field_urls(dict(_FIELD.findall(template)), self._settings.archived) or links_in(template)
+                urls += field_urls(dict(_FIELD.findall(template))) or links_in(template)
             position = end
         return urls + links_in(body[position:])
 
 
-def add_archived(urls: list[str], links: Sequence[str], archived: Archived) -> None:
-    """Apply a template with the archived form of the link before it. The last of `urls`, those before it, may be
-    replaced by one of its `links`."""
-    if not urls or (links and archived == "after"):
-        urls += links[:1]
-    elif links and archived == "dead":
-        urls[-1] = links[0]
+def add_archived(urls: list[str], links: Sequence[str]) -> None:
+    """Apply a template with the archived form of the link before it: its first link replaces that link, the last of
+    `urls`, as the encyclopedia itself links."""
+    if links:
+        urls[-1:] = links[:1]
 
 
 def plain_heading(name: str) -> str:
@@ -274,8 +269,9 @@ def is_archive_template(name: str) -> bool:
     return _WEB_ARCHIVE.match(f"{{{{{name}|") is not None
 
 
-def field_urls(fields: Mapping[str, str], archived: Archived) -> list[str]:
-    """Return the URLs in the fields of a citation template, none if no field is for a URL."""
+def field_urls(fields: Mapping[str, str]) -> list[str]:
+    """Return the URLs in the fields of a citation template, none if no field is for a URL. An archive-url replaces a
+    URL that is not marked as live (url-status=live, dead-url=no), as the encyclopedia itself links."""
     values = {name.lower(): value.strip() for name, value in fields.items()}
     archives: list[str] = []
     urls: list[str] = []
@@ -286,9 +282,7 @@ def field_urls(fields: Mapping[str, str], archived: Archived) -> list[str]:
             urls += links_in(value)[:1]
     if not urls:
         return archives[:1]
-    if archives and archived == "after":
-        urls.insert(1, archives[0])
-    elif archives and archived == "dead":
+    if archives:
         status = values.get("url-status", values.get("dead-url", values.get("deadurl", "dead")))
         if status.strip("{} \n").lower() not in _LIVE:
             urls[0] = archives[0]

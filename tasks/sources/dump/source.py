@@ -14,20 +14,11 @@ from pathlib import Path
 from tasks.sources.dump.markup import CitedUrls, lead_of, plain_heading, split_sections, without_comments
 from tasks.sources.dump.pages import DumpPage, Site, read_pages, read_site
 from tasks.sources.dump.prose import plain_prose
-from tasks.sources.files import (
-    BLOCK,
-    InputFile,
-    blocks,
-    check_is_file,
-    digested,
-    file_state,
-    file_with,
-    input_files,
-    unzipped,
-)
+from tasks.sources.files import BLOCK, InputFile, blocks, digested, file_state, file_with, input_files, unzipped
 from tasks.sources.settings import DumpSettings, WikitextSettings
 from tasks.sources.source import Article, ArticleReason, Partition
 
+MIN_LEAD_WORDS = 10  # white-space separated words; a lead with fewer is refused as `short_lead`
 FORMAT_VERSION = 5  # rises when the same wikitext would give other articles
 
 _REDIRECT = re.compile(r"\s*#\s*redirect", re.I)
@@ -61,7 +52,7 @@ class PageRules:
         """Return why a lead is not a target: empty_lead, short_lead, or None."""
         if not lead.strip():
             return ArticleReason.EMPTY_LEAD
-        return ArticleReason.SHORT_LEAD if len(lead.split()) < self._settings.min_lead_words else None
+        return ArticleReason.SHORT_LEAD if len(lead.split()) < MIN_LEAD_WORDS else None
 
 
 def _folded(name: str) -> str:
@@ -172,21 +163,16 @@ class DumpSource:
         return ArticleReader(site, self.wikitext), read_pages(xml, partition.name, fragment=file.index is not None)
 
     def _files(self) -> list[InputFile]:
-        """Return the files in the order of the settings, with their indexes. Raises FileNotFoundError: a file is
-        missing, or nothing matches a pattern; ValueError: no path was given, the numbers of indexes and files differ,
-        or a file is of another kind."""
-        files, indexes = input_files(self.settings.paths, "source.dump.paths", "MediaWiki XML"), self.settings.indexes
-        if indexes and len(indexes) != len(files):
-            raise ValueError(f"source.dump.indexes: expected one for each of {len(files)} files, got {len(indexes)}")
+        """Return the files in the order of the settings, with their indexes: that of a file lies beside it under the
+        name that Wikimedia gives it. Raises FileNotFoundError: a file is missing, or nothing matches a pattern;
+        ValueError: no path was given, or a file is of another kind."""
+        files = input_files(self.settings.paths, "source.dump.paths", "MediaWiki XML")
         for number, file in enumerate(files):
             if file.path.suffix in (".7z", ".zst", ".xz", ".zip"):
                 raise ValueError(f"{file.path}: expected a plain, .bz2 or .gz XML file, got {file.path.suffix}")
             if file.size == 0:
                 raise ValueError(f"{file.path}: expected a MediaWiki export, got an empty file")
-            index = Path(indexes[number]) if indexes else _index_beside(file.path)
-            if index is not None:
-                check_is_file(index, "source.dump.indexes")
-            files[number] = replace(file, index=index)
+            files[number] = replace(file, index=_index_beside(file.path))
         return files
 
 
@@ -235,7 +221,7 @@ def _stream_offsets(index: Path) -> Iterator[int]:
     """Yield the offsets of streams from lines of offset:id:title, ascending; one line is in memory at a time. Raises
     ValueError: a line is malformed, or the file damaged."""
     last, written = -1, b""
-    with bz2.open(index, "rb") if index.suffix == ".bz2" else index.open("rb") as lines:
+    with bz2.open(index, "rb") as lines:
         number = 0
         try:
             for number, line in enumerate(lines, 1):

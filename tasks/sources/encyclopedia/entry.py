@@ -13,7 +13,7 @@ from tasks.sources.dump.markup import field_urls, plain_heading
 from tasks.sources.dump.pages import DumpPage, Site
 from tasks.sources.dump.prose import ITEM, paragraphs_of
 from tasks.sources.dump.source import ArticleReader, PageRules
-from tasks.sources.settings import Archived, WikitextSettings
+from tasks.sources.settings import WikitextSettings
 from tasks.sources.source import Article, ArticleReason
 
 
@@ -99,21 +99,16 @@ _PROJECTS, _ARCHIVES = (
 _IDENTIFIER = "_(identifier)"  # titles of the pages that explain a DOI, an ISBN and similar identifiers
 
 
-def cited_urls(links: Iterable[str], archived: Archived) -> list[str]:
+def cited_urls(links: Iterable[str]) -> list[str]:
     """Return the URLs that a rendered citation cites, in order. A link after the page of an identifier (a DOI) does not
     count as a source. If one link is the archived copy of its neighbour, the citation shows first the one that its
-    editors chose, so `dead` keeps that one. `links` are those of the citation in order, wiki links included."""
+    editors chose, so that one is kept. `links` are those of the citation in order, wiki links included."""
     results: list[str] = []
     identifier = False
     for link in links:
         if not identifier and is_source(link):
             results.append(f"https:{link}" if link.startswith("//") else link)
         identifier = link.endswith(_IDENTIFIER)
-    originals = [url for url in results if not _is_archive(url)]
-    if archived == "after" or not originals:
-        return results
-    if archived == "never":
-        return originals
     kept: list[str] = []
     for url in results:
         if kept and _is_archive(kept[-1]) != _is_archive(url):
@@ -193,12 +188,12 @@ def _section_urls(
 ) -> Iterator[str]:
     """Yield the URLs that a section and its subsections cite; in a list of references every link is one."""
     name = plain_heading(str(section.get("name") or ""))
-    if name in settings.names["external_sections"] and not settings.external_links:
+    if name in settings.names["external_sections"]:
         return
-    listing = inherited or name in settings.names["reference_sections"] or name in settings.names["external_sections"]
+    listing = inherited or name in settings.names["reference_sections"]
     yield from (url for item in _listed(section, "citations") for url in urls.get(str(item.get("identifier")), ()))
     if listing:
-        yield from cited_urls(_urls_of_links(section), settings.archived)
+        yield from cited_urls(_urls_of_links(section))
     for part in _listed(section, "has_parts"):
         yield from _section_urls(part, urls, settings, inherited=listing)
 
@@ -210,10 +205,10 @@ def _reference_urls(reference: Part, settings: WikitextSettings) -> list[str]:
     # A map of Arrow is a list of pairs.
     pairs = metadata.items() if isinstance(metadata, Mapping) else metadata if isinstance(metadata, list) else ()
     fields = {str(name).replace("_", "-"): str(value) for name, value in pairs if value}
-    if results := [url for url in field_urls(fields, settings.archived) if is_source(url)]:
+    if results := [url for url in field_urls(fields) if is_source(url)]:
         return results
     for holder in (reference.get("text"), reference.get("source")):
-        if isinstance(holder, Mapping) and (results := cited_urls(_urls_of_links(holder), settings.archived)):
+        if isinstance(holder, Mapping) and (results := cited_urls(_urls_of_links(holder))):
             return results
     return []
 

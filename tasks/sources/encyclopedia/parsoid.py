@@ -151,7 +151,7 @@ def cited_in(body: html.HtmlElement, settings: WikitextSettings) -> Iterator[str
         if "mw-references" in tokens(listed, "class"):
             for item in listed.iterchildren("li"):
                 # The whole item: its links back into the page are not sources, and the class of its text has changed.
-                urls = _Links(settings, {}, listing=True).urls_of(item)
+                urls = _Links({}, listing=True).urls_of(item)
                 notes |= {note.get("id") or "": urls for note in item.iter("li")}  # with details cited by themselves
     for section in body.iterchildren("section"):
         yield from _section_urls(section, notes, settings, listing=False)
@@ -163,14 +163,14 @@ def _section_urls(
     section: html.HtmlElement, notes: Mapping[str, list[str]], settings: WikitextSettings, *, listing: bool
 ) -> Iterator[str]:
     name = _heading(section)
-    if name in settings.names["external_sections"] and not settings.external_links:
+    if name in settings.names["external_sections"]:
         return
-    listing = listing or name in settings.names["reference_sections"] or name in settings.names["external_sections"]
+    listing = listing or name in settings.names["reference_sections"]
     for child in section:
         if child.tag == "section":
             yield from _section_urls(child, notes, settings, listing=listing)
         elif isinstance(child.tag, str):
-            yield from _Links(settings, notes, listing=listing).urls_of(child)
+            yield from _Links(notes, listing=listing).urls_of(child)
 
 
 def _heading(section: html.HtmlElement) -> str:
@@ -187,8 +187,7 @@ def _heading(section: html.HtmlElement) -> str:
 class _Links:
     """The URLs cited in one element, gathered in the order of the document."""
 
-    def __init__(self, settings: WikitextSettings, notes: Mapping[str, list[str]], *, listing: bool) -> None:
-        self._settings = settings
+    def __init__(self, notes: Mapping[str, list[str]], *, listing: bool) -> None:
         self._notes = notes  # the URLs of each footnote by its id
         self._listing = listing  # whether every link counts
         self._urls: list[str] = []
@@ -221,7 +220,7 @@ class _Links:
         return self._urls
 
     def _end_citation(self) -> None:
-        self._urls += cited_urls(self._waiting, self._settings.archived)
+        self._urls += cited_urls(self._waiting)
         self._waiting.clear()
 
     def _take_templates(self, data: str) -> bool:
@@ -230,11 +229,11 @@ class _Links:
         for name, fields in _templates(data):
             if is_archive_template(name):
                 self._end_citation()
-                add_archived(self._urls, field_urls(fields, self._settings.archived), self._settings.archived)
+                add_archived(self._urls, field_urls(fields))
                 result = True
             elif is_citation(name) or self._listing:
                 written = fields.values() if is_citation(name) else [fields[key] for key in fields if key.isdigit()]
-                urls = field_urls(fields, self._settings.archived) or links_in(" ".join(written))
+                urls = field_urls(fields) or links_in(" ".join(written))
                 if urls or is_citation(name):
                     self._end_citation()
                     self._urls += filter(is_source, urls)

@@ -119,7 +119,7 @@ class Links:
         if slot >= CLONE_SLOT:
             return Fate.CLONE if slot == CLONE_SLOT else Fate.NEAR_CLONE
         draw = unit_interval(self.world.seed, "fate", topic, slot)
-        limits = accumulate(rate * self.settings.faults for rate in FAULT_RATES.values())
+        limits = accumulate(FAULT_RATES.values())
         fate = next((fate for fate, limit in zip(FAULT_RATES, limits, strict=True) if draw < limit), Fate.OK)
         allowed = fate is Fate.FORBIDDEN and self.genre(topic, slot) in WITHOUT_ROBOTS
         return Fate.OK if allowed else fate

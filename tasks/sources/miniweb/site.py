@@ -274,6 +274,7 @@ class MiniwebSource:
         settings = self._settings
         revisions = ((topic, self._web.pages.revision(topic)) for topic in range(start, stop) if settings.week)
         edits = ",".join(f"{topic}:{revision}" for topic, revision in revisions if revision)
-        shares = repr(settings.faults), repr(settings.held_back)
-        digest = stable_hash("miniweb", WORLD_VERSION, settings.seed, settings.hosts, *shares, start, stop, edits)
+        digest = stable_hash(
+            "miniweb", WORLD_VERSION, settings.seed, settings.hosts, repr(settings.held_back), start, stop, edits
+        )
         return Partition(f"topics {start}-{stop - 1}", f"{digest:016x}", start, stop)

@@ -269,10 +269,6 @@ BAD: dict[str, tuple[list[str], str]] = {
         ],
         "scoring.judge.key_variable is 'WIKISUM_NO_SUCH_KEY': expected an environment variable that holds the key of ",
     ),
-    "entity types that no pipeline finds": (
-        ["--graphs.entity-types", "PERSON", "--graphs.entity-types", "Planet"],
-        "graphs.entity_types contains 'Planet': expected types that the pipeline 'rules' finds, EVENT, FAC, ",
-    ),
     "device that is not there": (["--engine.device", "cuda:7"], "engine.device: device 'cuda:7' is not available"),
     "device that is none": (["--engine.device", "quantum"], "engine.device: device 'quantum' is not available"),
     "media type that is none": (
@@ -287,7 +283,10 @@ BAD: dict[str, tuple[list[str], str]] = {
         ["--crawl.wayback.timestamp", "20261399"],
         "crawl.wayback.timestamp: expected YYYYMMDDhhmmss or its beginning, such as 2016 or 201611, got '20261399'",
     ),
-    "endless patience": (["--crawl.read-seconds", "inf"], "crawl.read_seconds: Input should be a finite number"),
+    "endless patience": (
+        ["--crawl.host-delay-seconds", "inf"],
+        "crawl.host_delay_seconds: Input should be a finite number",
+    ),
     "no such authorities": (
         ["--crawl.ca-bundle", "/nope/ca.pem"],
         "crawl.ca_bundle is '/nope/ca.pem': expected a file of certificate authorities, but No such file or directory",

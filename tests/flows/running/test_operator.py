@@ -65,7 +65,7 @@ def test_the_command_line_has_the_last_word_on_the_root_and_a_folder_is_named_fr
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("rot: data", "rot: Extra inputs are not permitted"),
+        ("rot: data", "rot: no such setting; docs/upgrading.md lists those that became constants"),
         ("config: {presett: miniweb}", "presett"),
         ("config: {training.steps: many}", "training.steps"),
         ("schedules: {retrain: {cron: weekly at noon}}", "weekly at noon"),

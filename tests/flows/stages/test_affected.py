@@ -53,7 +53,7 @@ def recipes(config: BuildConfig) -> dict[str, list[str]]:
         ({}, "search.results", 5, {"search", "reports"}),
         ({}, "source.dump.paths", ("a.xml",), set()),
         ({}, "source.wikitext.licence", "CC0", set()),
-        ({}, "source.collection.title", "name", set()),
+        ({}, "source.collection.columns", {"title": "name"}, set()),
         ({}, "crawl.wayback.pages_url", "http://a.test/", set()),
         ({"crawl": {"wayback": {"enabled": True}}}, "crawl.wayback.pages_url", "http://a.test/", {"pages", "reports"}),
         ({}, "crawl.common_crawl.data_url", "http://a.test/", set()),
@@ -64,7 +64,6 @@ def recipes(config: BuildConfig) -> dict[str, list[str]]:
         # Of no build: how a stage is made, and other commands.
         ({}, "crawl.connections", 7, set()),
         ({}, "retraining.margin", 3.0, set()),
-        ({}, "pretraining.passage_tokens", 99, set()),
         ({}, "tables.steps", 9, set()),
         # What one stage alone reads.
         ({}, "crawl.mirror_hosts", ("a.test",), {"frontier", "pages", "reports"}),

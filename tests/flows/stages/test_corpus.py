@@ -116,7 +116,7 @@ def test_the_frontier_and_archives_hang_on_the_settings_they_read_alone(tmp_path
         return {stage: keys([job for job in jobs if job.stage == stage]) for stage in ("frontier", "captures", "pages")}
 
     before = made()
-    after = made(read_seconds=7, budget_pages=9, refresh="2026-W47", robots=False, accepted_types=["text/plain"])
+    after = made(budget_pages=9, refresh="2026-W47", robots=False, accepted_types=["text/plain"])
     assert (after["frontier"], after["captures"]) == (before["frontier"], before["captures"])
     assert after["pages"].isdisjoint(before["pages"])
     assert made(mirror_hosts=["copy.test"])["captures"] == before["captures"]

@@ -283,12 +283,7 @@ def test_the_ledger_gets_what_answers_cost_and_may_refuse_a_request(tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("budget", "fewest", "most"),
-    [
-        (Budget(requests=3), 3, 3),
-        (Budget(tokens=150), 3, 15),
-        (Budget(dollars=0.0005, price=Price(1.0, 10.0)), 1, 17),
-        (Budget(), 20, 20),
-    ],
+    [(Budget(requests=3), 3, 3), (Budget(dollars=0.0005, price=Price(1.0, 10.0)), 1, 17), (Budget(), 20, 20)],
 )
 def test_no_budget_is_exceeded_by_requests_at_the_same_time(budget: Budget, fewest: int, most: int) -> None:
     """A request takes at most 9 + 30 tokens and in fact 8 + 2; its reservation counts until its answer is there."""
@@ -309,7 +304,6 @@ def test_no_budget_is_exceeded_by_requests_at_the_same_time(budget: Budget, fewe
     assert fewest <= done == len(chat.asked) <= most
     spent = budget.read + budget.written
     assert spent == 10 * done
-    assert budget.tokens is None or spent <= budget.tokens
     assert budget.dollars is None or budget.price.of(budget.read, budget.written) <= budget.dollars
 
 

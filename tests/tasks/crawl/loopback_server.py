@@ -7,7 +7,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import pyarrow as pa
@@ -15,6 +15,7 @@ import pyarrow.fs as pafs
 
 from storage.schemas import FRONTIER, PAGES
 from tasks.crawl.crawl import crawl_batches
+from tasks.crawl.http import Patience
 from tasks.crawl.journal import Journal
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import host_of
@@ -193,15 +194,13 @@ class LoopbackServer:
 
 
 # Nothing waits long between requests, and an answer that a busy machine delays is waited for.
-FAST = {
-    "host_delay_seconds": 0.0,
-    "backoff_seconds": 0.01,
-    "max_backoff_seconds": 0.05,
-    "read_seconds": PATIENCE,
-    "total_seconds": PATIENCE,
-    "max_bytes": 200_000,
-    "retries": 1,
-}
+FAST = {"host_delay_seconds": 0.0, "max_bytes": 200_000}
+QUICK = Patience(PATIENCE, retries=1, backoff_seconds=0.01, max_backoff_seconds=0.05, read_seconds=PATIENCE)
+
+
+def take_patience(settings: dict[str, Any]) -> Patience:
+    """Take the fields of a patience out of settings; return it, else that of QUICK."""
+    return replace(QUICK, **{name: settings.pop(name) for name in [*settings] if hasattr(QUICK, name)})
 
 
 # For answers that never come in time; a good page that is asked for with these may be late too.
@@ -234,6 +233,7 @@ def crawl_pages(*arguments: Any, **options: Any) -> pa.Table:
 def crawl(server: LoopbackServer, urls: Iterable[str], journal: Journal, **settings: Any) -> dict[str, dict[str, Any]]:
     """Crawl URLs of hosts below `.test`, which all are the server; return the rows by URL."""
     options: dict[str, Any] = {"connect_to": {"*.test": server.address}, "progress": lambda _: None}
+    options["patience"] = take_patience(settings)
     for name in ("resolver", "progress", "connect_to", "earlier", "turns"):
         if name in settings:
             options[name] = settings.pop(name)

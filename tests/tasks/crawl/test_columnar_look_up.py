@@ -12,7 +12,7 @@ import pytest
 
 from storage.schemas import CAPTURES, URL_LOOKUPS
 from tasks.crawl.columnar import find_tables, look_up_in_file
-from tasks.crawl.service import Patience
+from tasks.crawl.http import Patience
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import surt_key
 from tests.storage.object_store import BUCKET, uri

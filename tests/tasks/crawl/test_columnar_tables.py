@@ -9,7 +9,7 @@ import pyarrow.fs as pafs
 import pytest
 
 from tasks.crawl.columnar import find_tables
-from tasks.crawl.service import Patience
+from tasks.crawl.http import Patience
 from tasks.crawl.settings import CommonCrawlSettings, CrawlSettings
 from tests.storage.object_store import BUCKET, uri
 from tests.tasks.crawl.index_table import LIST, Captured, ColumnarCrawl, crawl_folder, write_part

@@ -16,9 +16,9 @@ import pytest
 from storage.schemas import CAPTURES
 from tasks.crawl.answers import Answers
 from tasks.crawl.common_crawl import look_up_shard
+from tasks.crawl.http import Patience
 from tasks.crawl.reasons import CaptureReason, PageReason
 from tasks.crawl.remote_files import GAP_BYTES
-from tasks.crawl.service import Patience
 from tasks.crawl.settings import CrawlSettings
 from tasks.engine.job import Scratch
 from tests.patience import PATIENCE
@@ -339,14 +339,13 @@ def test_what_no_archive_has_is_fetched_where_the_settings_say_so(archive: Commo
     ]
 
 
-@pytest.mark.parametrize("budget", [{"budget_pages": 2}, {"budget_bytes": 2 * len(b"<p>live 0")}])
-def test_pages_of_the_archive_are_of_no_budget(budget: dict[str, int], archive: CommonCrawl, tmp_path: Path) -> None:
+def test_pages_of_the_archive_are_of_no_budget(archive: CommonCrawl, tmp_path: Path) -> None:
     archived, live = [[f"http://{host}.test/{n}" for n in range(4)] for host in ("a", "b")]
     for number in range(4):
         archive.add(archived[number], http(b"<p>archived %d" % number))
         archive.pages[f"/{number}"] = answer(b"<p>live %d" % number)
     for _ in range(2):  # again, and resumed
-        rows = pages(archive, tmp_path, archived + live, fetch_missing=True, host_delay_seconds=0.05, **budget)
+        rows = pages(archive, tmp_path, archived + live, fetch_missing=True, host_delay_seconds=0.05, budget_pages=2)
         assert [rows[url]["reason"] for url in archived] == [None] * 4
         assert [rows[url]["reason"] for url in live] == [None, None, "budget_spent", "budget_spent"]
 
@@ -382,7 +381,7 @@ def test_nothing_is_asked_twice_after_a_stop(
 KILLED_CRAWL = """
 import json, sys
 from pathlib import Path
-from tasks.crawl.service import Patience
+from tasks.crawl.http import Patience
 from tasks.crawl.settings import CrawlSettings
 from tests.tasks.crawl.test_common_crawl import look_up_and_read
 look_up_and_read(sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3]), CrawlSettings(**json.loads(sys.argv[4])))
@@ -602,24 +601,30 @@ def test_answer_that_is_none_is_asked_for_again_and_costs_no_page(archive: Commo
     assert archive.look_ups() == [URL, URL]
 
 
-def test_index_that_fails_again_and_again_is_given_up(archive: CommonCrawl, tmp_path: Path) -> None:
+def test_index_that_fails_again_and_again_is_given_up(
+    archive: CommonCrawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tasks.crawl.common_crawl.PATIENCE", Patience(20.0, 1, 0.01, 0.05, failures=3))
     real = archive.pages["/index"]
     archive.pages["/index"] = lambda e: real(e) if "showNumPages" in e.path else e.send(answer(b"", "403 Forbidden"))
     urls = [f"http://a.test/{n}" for n in range(9)]
     with pytest.raises(ConnectionError, match="3 look-ups in a row failed, the last one with index_failed: HTTP 403"):
-        pages(archive, tmp_path, urls, host_failure_limit=3)
+        pages(archive, tmp_path, urls)
     assert archive.look_ups() == urls[:3]
 
 
 @pytest.mark.parametrize("limit", [3, 20])
-def test_outage_of_the_index_is_over_at_the_next_run(limit: int, archive: CommonCrawl, tmp_path: Path) -> None:
+def test_outage_of_the_index_is_over_at_the_next_run(
+    limit: int, archive: CommonCrawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tasks.crawl.common_crawl.PATIENCE", Patience(20.0, 1, 0.01, 0.05, failures=limit))
     urls = [f"http://a.test/{n}" for n in range(9)]
     for url in urls:
         archive.add(url, http(b"<p>" + url.encode()))
     real = archive.pages["/index"]
     archive.pages["/index"] = lambda e: real(e) if len(archive.look_ups()) <= 4 else e.send(answer(b"", "503 Busy"))
     with pytest.raises(ConnectionError):
-        pages(archive, tmp_path, urls, host_failure_limit=limit)
+        pages(archive, tmp_path, urls)
     archive.pages["/index"] = real
     archive.log.clear()
     rows = pages(archive, tmp_path, urls)

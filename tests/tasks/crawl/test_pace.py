@@ -3,6 +3,7 @@
 import threading
 import time
 from collections import defaultdict
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from tasks.engine.hashing import shard_of
 from tasks.engine.recipe import Recipe
 from tasks.engine.stage import Run
 from tests.patience import PATIENCE
-from tests.tasks.crawl.loopback_server import FAST, Exchange, Hit, LoopbackServer, answer, crawl, local_journal
+from tests.tasks.crawl.loopback_server import FAST, QUICK, Exchange, Hit, LoopbackServer, answer, crawl, local_journal
 
 DELAY = 0.6
 SITE, ELSEWHERE = "site.com", "elsewhere.org"  # of two shards
@@ -41,7 +42,7 @@ def cited(*, urls: list[str]) -> pa.Table:
 
 
 def settings() -> CrawlSettings:
-    return CrawlSettings(**{**FAST, "retries": 0, "host_delay_seconds": DELAY, "allowed_hosts": [ADDRESS, ALIAS]})
+    return CrawlSettings(**{**FAST, "host_delay_seconds": DELAY, "allowed_hosts": [ADDRESS, ALIAS]})
 
 
 @flow
@@ -53,7 +54,7 @@ def two_shards(root: str, urls: list[str], kind: str, connect_to: dict[str, str]
         if kind == "dask":
             executor._runner.client.wait_for_workers(2)  # type: ignore[union-attr]
         listed = run.stage(Recipe(FRONTIER, cited, arguments={"urls": urls}), shards=1, inputs={})
-        crawled = pages(Session(config, executor, run, connect_to), listed, None, None)
+        crawled = pages(Session(config, executor, run, connect_to), listed, None, (), replace(QUICK, retries=0))
     return [
         row
         for record in crawled.records.values()

@@ -195,7 +195,7 @@ def test_host_that_keeps_failing_is_given_up_and_others_are_not(tmp_path: Path) 
     urls = [f"http://dead.test/{n}" for n in range(50)] + ["http://good.test/"]
     with LoopbackServer({"/": answer()}) as server:
         server.pages.update({f"//dead.test/{n}": b"" for n in range(50)})
-        rows = crawl(server, urls, local_journal(tmp_path), host_failure_limit=6)
+        rows = crawl(server, urls, local_journal(tmp_path), failures=6)
     reasons = [rows[url]["reason"] for url in urls]
     assert reasons.count("host_unavailable") >= 44
     assert set(reasons[:-1]) == {"connection_reset", "host_unavailable"}

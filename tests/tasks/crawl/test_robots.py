@@ -77,7 +77,7 @@ def test_what_robots_allows(name: str, tmp_path: Path) -> None:
             ["http://site.test/page", "http://site.test/private/page"],
             local_journal(tmp_path),
             user_agent="reader/1.0",
-            max_crawl_delay_seconds=0.1,
+            longest_crawl_delay=0.1,
             **(HASTY if page == "timeout" else {}),
         )
     assert rows["http://site.test/page"]["reason"] == page

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tasks.crawl.http import Response, retry_wait
+from tasks.crawl.http import Patience, Response, retry_wait
 from tasks.crawl.safety import FetchError
-from tasks.crawl.service import Patience, Service
+from tasks.crawl.service import Service
 from tasks.crawl.settings import CrawlSettings
 from tests.tasks.crawl.loopback_server import Exchange, LoopbackServer, answer
 

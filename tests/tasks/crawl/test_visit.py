@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.crawl.http import Response
+from tasks.crawl.http import Patience, Response
 from tasks.crawl.reasons import PageReason
 from tasks.crawl.safety import FetchError
 from tasks.crawl.settings import CrawlSettings
@@ -28,8 +28,8 @@ def response(status: int, **headers: str) -> Response:
 
 
 def stepped(answer: Answer, retries: int = 0) -> RequestResult:
-    settings = CrawlSettings(retries=retries, backoff_seconds=2.0)
-    return step(Visit(URL, URL), Answering(answer), settings)  # type: ignore[arg-type]
+    patience = Patience(retries=retries, backoff_seconds=2.0)
+    return step(Visit(URL, URL), Answering(answer), CrawlSettings(), patience)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("retries", "ended"), [(0, True), (1, False)])

@@ -4,6 +4,7 @@ import gzip
 import json
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -14,13 +15,13 @@ import pytest
 
 from storage.schemas import PAGES
 from tasks.crawl.crawl import crawl_shard
+from tasks.crawl.http import Patience
 from tasks.crawl.reasons import PageReason
-from tasks.crawl.service import Patience
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.visit import refused_row
 from tasks.crawl.wayback import DEAD, Wayback
 from tasks.engine.job import Scratch
-from tests.tasks.crawl.loopback_server import FAST, Exchange, Handler, LoopbackServer, answer, frontier
+from tests.tasks.crawl.loopback_server import FAST, QUICK, Exchange, Handler, LoopbackServer, answer, frontier
 from tests.tasks.crawl.test_earlier import build
 
 pytestmark = pytest.mark.integration
@@ -60,7 +61,7 @@ def closest(url: str, **fields: Any) -> dict[str, Any]:
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.crawl.wayback.PATIENCE", Patience(20.0, 1, 0.01, 0.05))
+    monkeypatch.setattr("tasks.crawl.wayback.PATIENCE", Patience(20.0, 1, 0.01, 0.05, failures=3))
 
 
 def options(**wayback: Any) -> CrawlSettings:
@@ -71,10 +72,12 @@ def options(**wayback: Any) -> CrawlSettings:
         "delay_seconds": 0.0,
         **wayback,
     }
-    return CrawlSettings(**{**FAST, "host_failure_limit": 3, "wayback": chosen})
+    return CrawlSettings(**{**FAST, "wayback": chosen})
 
 
-def crawled(server: LoopbackServer, tmp_path: Path, urls: list[str], settings: CrawlSettings) -> list[dict[str, Any]]:
+def crawled(
+    server: LoopbackServer, tmp_path: Path, urls: list[str], settings: CrawlSettings, patience: Patience = QUICK
+) -> list[dict[str, Any]]:
     batches = crawl_shard(
         frontier(urls),
         settings,
@@ -84,6 +87,7 @@ def crawled(server: LoopbackServer, tmp_path: Path, urls: list[str], settings: C
         scratch=Scratch(pafs.LocalFileSystem(), str(tmp_path / "scratch")),
         connect_to={"*.test": server.address},
         progress=lambda _: None,
+        patience=patience,
     )
     return pa.Table.from_batches(batches, schema=PAGES.schema).to_pylist()
 
@@ -194,8 +198,8 @@ def test_host_that_is_dead_at_its_robots_txt_is_looked_for(
 ) -> None:
     archive.pages["//b.test/robots.txt"] = robots
     lost = "http://b.test/lost"
-    limits = {"read_seconds": 2.0} if reason == "timeout" else {}  # the archive's answers may be late too
-    rows = crawled(archive, tmp_path, [DIRECT, lost], options().model_copy(update=limits))
+    patience = replace(QUICK, read_seconds=2.0) if reason == "timeout" else QUICK
+    rows = crawled(archive, tmp_path, [DIRECT, lost], options(), patience)
     dead = reason != "robots_unreachable"  # a server that answers is not dead
     assert [(row["reason"], row["body"]) for row in rows] == [(None, BODY) if dead else (reason, None), (reason, None)]
     assert archive.asked() == ([DIRECT, lost] if dead else [])

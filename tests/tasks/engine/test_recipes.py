@@ -36,7 +36,6 @@ DEFAULTS: dict[type[Settings], dict[str, object]] = {
         "keep_best": 5,  # Liu & Lapata 2019, sec. 4
         "precision": "auto",
         "max_seconds": None,
-        "checkpoint_interval": None,
         "log_interval": 50,
         "decoded_articles": 8,
         "compile": False,
@@ -89,7 +88,6 @@ def test_what_training_is_told_reaches_the_trainer() -> None:
         "clip_norm": 1.4,
         "log_interval": 15,
         "validation_interval": 16,
-        "checkpoint_interval": 17,
         "keep_best": 18,
         "max_seconds": 20.0,
         "precision": "bfloat16",

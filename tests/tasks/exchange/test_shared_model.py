@@ -4,17 +4,13 @@ import json
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
-import torch
 
 from models.exported import load_exported
-from models.search.step import Hypothesis
-from models.vocabulary import Vocabulary
 from storage.builds import Build, record_build
 from storage.directories import publish_directory, working_directory
 from storage.errors import CorruptShardError, StorageError
@@ -144,27 +140,6 @@ print(json.dumps([summarizer.summarize(title, texts, [(0, 1, 0.5)]) for title, t
     assert isinstance(without, str)
 
 
-def test_an_exported_summarizer_leaves_out_what_it_doubts(
-    store: Store, directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Here the end of each summary, in place of its unlikely sentences; test_certainty.py finds those."""
-    asked: list[float] = []
-
-    def cut(hypothesis: Hypothesis, log_probs: torch.Tensor, _words: Vocabulary, least: float) -> Hypothesis:
-        asked.append(least)
-        return replace(hypothesis, tokens=hypothesis.tokens[: len(log_probs) // 2])
-
-    build = made(store, directory, DECODING.model_copy(update={"min_sentence_probability": 0.25}))
-    export_model(store, Store(str(tmp_path)), build.name)
-    exported = load_exported(tmp_path)
-    whole = replace(exported, min_sentence_probability=0.0).summarize("Aral", list(ours.FACTS.values()))
-    monkeypatch.setattr("models.search.certainty.without_unlikely", cut)
-    half = exported.summarize("Aral", list(ours.FACTS.values()))
-    assert asked == [0.25]
-    assert half != whole
-    assert whole.startswith(half)
-
-
 def test_the_card_puts_truth_before_rouge_and_its_example_runs(store: Store, directory: Path, tmp_path: Path) -> None:
     build = made(store, directory, DECODING)
     export_model(store, Store(str(tmp_path)), build.name)
@@ -208,7 +183,7 @@ def test_a_version_is_exported_by_its_number(store: Store, directory: Path, tmp_
 
 
 def test_a_summary_by_an_export_is_decoded_as_its_scores_were(store: Store, directory: Path, tmp_path: Path) -> None:
-    decoding = DECODING.model_copy(update={"checkpoint": 1, "min_sentence_probability": 0.25, "beta": 0.5})
+    decoding = DECODING.model_copy(update={"checkpoint": 1, "beta": 0.5})
     export_model(store, Store(str(tmp_path)), made(store, directory, decoding).name)
     system = find_system(str(tmp_path))
     assert system.decoding == decoding.model_copy(update={"checkpoint": 0}), "the export has that checkpoint's weights"

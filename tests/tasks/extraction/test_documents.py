@@ -85,8 +85,6 @@ def test_line_on_three_pages_of_a_host_is_marked_and_kept():
     marked = extract_documents(frontier(*rows), crawled, ExtractSettings()).to_pylist()
     assert [row["paragraphs"][1] for row in marked] == [NOTICE] * 4
     assert [row["boilerplate"] for row in marked] == [[False, True]] * 3 + [[False, False]]
-    unmarked = extract_documents(frontier(*rows), crawled, ExtractSettings(repeated_pages=0))
-    assert unmarked["boilerplate"].to_pylist() == [[False, False]] * 4
 
 
 def test_bad_page_costs_no_other_page():
@@ -126,15 +124,8 @@ def test_repeated_lines_counted_by_hand():
     lists = [["a", "b", "b"], ["a", "c"], ["a", "b"], ["a", "b"]]  # the last two are one page under two URLs
     assert repeated(lists, pages=3) == {"a"}
     assert repeated(lists, pages=2) == {"a", "b"}
-    assert repeated(lists, pages=0) == set()
     assert repeated([["x" * 301, str(i)] for i in range(9)], pages=2) == set()
     assert repeated([["x" * 300, str(i)] for i in range(9)], pages=9) == {"x" * 300}
-
-
-@pytest.mark.parametrize("pages", [1, -1])
-def test_one_page_repeats_nothing(pages):
-    with pytest.raises(ValueError, match=r"expected 0 \(off\) or at least 2|greater than or equal to 0"):
-        ExtractSettings(repeated_pages=pages)
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=5), max_size=6), st.integers(2, 4))

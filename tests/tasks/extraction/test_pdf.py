@@ -246,7 +246,7 @@ def test_numbers_of_list_items_and_years_stay():
 
 def test_a_damaged_pdf_and_one_of_many_pages_stay_within_the_limits():
     body = render_pdf("The River Wend", [RIVER])
-    with Extractor(ExtractSettings(memory_mib=1024)) as extractor:
+    with Extractor(ExtractSettings(), memory_mib=1024) as extractor:
         assert (
             extractor.extract(b"%PDF-1.7\n" + b"junk" * 100, mime=pdf.MIME, charset=None).reason == "extraction_failed"
         )

@@ -100,7 +100,6 @@ def test_no_rules():
 def test_length_decides_on_short_notices_and_on_endless_text(monkeypatch):
     text = "A river of four."
     assert drop_reason(text, DEFAULT) == "too_short"
-    assert drop_reason(text, ParagraphFilterSettings(min_words=4)) is None
     notice = "We use cookies to personalise content and to analyse our traffic."
     assert drop_reason(notice, DEFAULT) == "boilerplate"
     monkeypatch.setattr(rules, "BOILERPLATE_CHARACTERS", 60)
@@ -138,14 +137,14 @@ def every_rule_in_full(text: str, settings: ParagraphFilterSettings) -> str | No
     answers = {
         "too_long": len(text) > rules.MAX_CHARACTERS,
         "no_letters": not rules._SPELLED.search(text),
-        "too_short": words < settings.min_words,
+        "too_short": words < 6,
         "mostly_links": linked > rules.MAX_LINK_SHARE * len(text),
         "mostly_symbols": symbols > rules._MAX_SYMBOL_SHARE * (len(text) - text.count(" ")),
         "markup": markup * rules._WORDS_PER_MARKUP > words,
         "boilerplate": len(text) <= rules.BOILERPLATE_CHARACTERS and is_boilerplate(text),
         "navigation": separators > max(2, words / rules._WORDS_PER_SEPARATOR)
         and sentences * rules._WORDS_PER_SENTENCE < words,
-        "no_sentence": not sentences and not rules._is_unfinished_prose(text, words, settings),
+        "no_sentence": not sentences and not rules._is_unfinished_prose(text, words),
     }
     return next((reason for reason, holds in answers.items() if holds), None)
 

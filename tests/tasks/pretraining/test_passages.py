@@ -7,7 +7,6 @@ from models.tokenization.huggingface_tokenizer import read_tokenizer
 from models.vocabulary import Vocabulary
 from storage.schemas import ARTICLES, PARAGRAPHS, PASSAGES
 from tasks.pretraining.passages import build_passages
-from tasks.pretraining.settings import PretrainingSettings
 from tests.models.byte_level import write_folder
 
 SPLITS = {"a": "train", "b": "valid", "c": "test", "d": "train"}
@@ -48,7 +47,7 @@ def test_a_passage_is_the_sentences_of_a_page_in_its_order(words: Vocabulary) ->
         ("c", "p", 0, "Kept for tests.", None),
         ("d", "p", 0, "The article is refused.", None),
     )
-    passages = build_passages(articles(), table, words, PretrainingSettings())
+    passages = build_passages(articles(), table, words)
     assert passages.schema == PASSAGES.schema
     assert texts(passages, words) == [
         ("a", "train", ["The river.", "The film.", "The hills."]),
@@ -58,10 +57,9 @@ def test_a_passage_is_the_sentences_of_a_page_in_its_order(words: Vocabulary) ->
 
 
 def test_passages_have_as_many_sentences_as_fit_and_long_ones_are_cut(words: Vocabulary) -> None:
-    settings = PretrainingSettings(passage_tokens=24)
     long = "The " + "river " * 40
     table = paragraphs(("a", "p", 0, f"The river. The film. {long.strip()}. The hills.", None))
-    passages = build_passages(articles(), table, words, settings).column("sentences").to_pylist()
+    passages = build_passages(articles(), table, words, passage_tokens=24).column("sentences").to_pylist()
     sizes = [sum(map(len, passage)) for passage in passages]
     assert max(sizes) == 24
     assert [len(passage) for passage in passages] == [2, 1, 1]
@@ -69,4 +67,4 @@ def test_passages_have_as_many_sentences_as_fit_and_long_ones_are_cut(words: Voc
 
 
 def test_a_shard_without_text_has_no_passage(words: Vocabulary) -> None:
-    assert build_passages(articles(), paragraphs(), words, PretrainingSettings()).num_rows == 0
+    assert build_passages(articles(), paragraphs(), words).num_rows == 0

@@ -12,7 +12,7 @@ from models.tokenization.huggingface_tokenizer import read_tokenizer
 from models.training.state import TrainingProgress
 from models.vocabulary import Vocabulary
 from storage.schemas import PASSAGES
-from tasks.pretraining.settings import PretrainingSettings, check_pretraining
+from tasks.pretraining.settings import check_pretraining
 from tasks.pretraining.training import pretrain
 from tasks.summarization.fresh_model import fresh_model
 from tasks.summarization.settings import SummarizerSettings, TrainingSettings
@@ -21,7 +21,7 @@ from tests.tasks.summarization.summarizer_examples import InMemory, vocabulary
 
 pytestmark = pytest.mark.integration
 
-SETTINGS = PretrainingSettings(passage_tokens=32)
+TOKENS = 32
 TINY = SummarizerSettings(
     preset="bart-small",
     overrides={
@@ -65,11 +65,11 @@ def test_a_pretrained_folder_is_one_that_summarizers_start_from(words: Vocabular
     metrics = pretrain(
         shards(words),
         words,
-        SETTINGS,
         summarizer=TINY,
         training=TRAINING,
         directory=tmp_path,
         seed=1,
+        passage_tokens=TOKENS,
         progress=seen.append,
     )
     losses = [line.validation for line in seen if line.validation is not None]
@@ -83,7 +83,8 @@ def test_a_pretrained_folder_is_one_that_summarizers_start_from(words: Vocabular
     assert not torch.equal(*(m.state_dict()["model.shared.weight"] for m in (started, fresh)))
     # Once more: nothing is left to do, and the folder stays what it is.
     before = (tmp_path / "model.safetensors").read_bytes()
-    again = pretrain(shards(words), words, SETTINGS, summarizer=TINY, training=TRAINING, directory=tmp_path, seed=1)
+    chosen = {"summarizer": TINY, "training": TRAINING, "seed": 1, "passage_tokens": TOKENS}
+    again = pretrain(shards(words), words, directory=tmp_path, **chosen)
     assert again["validation_nll"] == metrics["validation_nll"]
     assert (tmp_path / "model.safetensors").read_bytes() == before
 
@@ -91,7 +92,8 @@ def test_a_pretrained_folder_is_one_that_summarizers_start_from(words: Vocabular
 def test_an_interrupted_pretraining_ends_as_one_that_was_not(words: Vocabulary, tmp_path: Path) -> None:
     def run(name: str, steps: int) -> bytes:
         training = TRAINING.model_copy(update={"steps": steps})
-        pretrain(shards(words), words, SETTINGS, summarizer=TINY, training=training, directory=tmp_path / name, seed=1)
+        chosen = {"summarizer": TINY, "training": training, "seed": 1, "passage_tokens": TOKENS}
+        pretrain(shards(words), words, directory=tmp_path / name, **chosen)
         return (tmp_path / name / "model.safetensors").read_bytes()
 
     (tmp_path / "halved").mkdir()
@@ -103,11 +105,11 @@ def test_an_interrupted_pretraining_ends_as_one_that_was_not(words: Vocabulary, 
         pretrain(
             shards(words),
             words,
-            SETTINGS.model_copy(update={"passage_tokens": 24}),
             summarizer=TINY,
             training=TRAINING.model_copy(update={"steps": 20}),
             directory=tmp_path / "halved",
-            seed=1,
+            seed=2,
+            passage_tokens=TOKENS,
         )
     assert run("halved", 40) == run("whole", 40) != half
 
@@ -122,4 +124,4 @@ def test_what_cannot_be_pretrained_is_refused(words: Vocabulary, tmp_path: Path)
     with pytest.raises(ValueError, match=r"vocabulary.model_type is 'bpe', .* expected 'byte-bpe'"):
         check_pretraining(TINY, "bpe")
     with pytest.raises(ValueError, match=r"\(SentencePiece, \d+ pieces\) has no piece for hidden text"):
-        pretrain(InMemory([]), vocabulary(), SETTINGS, summarizer=TINY, training=TRAINING, directory=tmp_path, seed=1)
+        pretrain(InMemory([]), vocabulary(), summarizer=TINY, training=TRAINING, directory=tmp_path, seed=1)

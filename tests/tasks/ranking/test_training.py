@@ -24,7 +24,8 @@ from tests.tasks.summarization.summarizer_examples import vocabulary as other_vo
 
 pytestmark = pytest.mark.integration
 
-SMALL = RankerSettings(hidden=16, batch_paragraphs=16, paragraphs_per_article=8, epochs=4, validation_interval=20)
+SMALL = RankerSettings(hidden=16, batch_paragraphs=16, validation_interval=20)
+FEW = {"epochs": 4, "per_article": 8}
 RULES = BatchRules(seed=1, epochs=2, size=16, per_article=8, title_tokens=8, paragraph_tokens=20)
 
 
@@ -33,7 +34,7 @@ class KilledError(Exception):
 
 
 def train(directory: Path, settings: RankerSettings = SMALL, shards: InMemory | None = None, **more: object) -> dict:
-    return train_ranker(shards or world(), vocabulary(), settings, directory=directory, seed=1, **more)
+    return train_ranker(shards or world(), vocabulary(), settings, directory=directory, **{"seed": 1, **FEW, **more})
 
 
 def validations(directory: Path) -> list[dict]:
@@ -90,7 +91,7 @@ class Mortal(InMemory):
     [(4, None), (5, 8), (7, 16), (8, 24)],
 )
 def test_a_killed_run_ends_where_an_unkilled_one_does(tmp_path: Path, reads: int, step: int | None) -> None:
-    settings = SMALL.model_copy(update={"epochs": 2, "validation_interval": 8})
+    settings = SMALL.model_copy(update={"validation_interval": 8})
     whole = train(tmp_path / "whole", settings)
     killed = tmp_path / "killed"
     with pytest.raises(KilledError):
@@ -119,7 +120,7 @@ class Stopping(InMemory):
 
 
 def test_a_run_that_was_told_to_stop_goes_on_where_it_stood(tmp_path: Path) -> None:
-    settings = SMALL.model_copy(update={"epochs": 2, "validation_interval": 8})
+    settings = SMALL.model_copy(update={"validation_interval": 8})
     whole = train(tmp_path / "whole", settings)
     stopped = tmp_path / "stopped"
     with pytest.raises(TrainingStopped, match="stopped by SIGTERM after step") as told:
@@ -134,19 +135,12 @@ def test_a_run_that_was_told_to_stop_goes_on_where_it_stood(tmp_path: Path) -> N
 
 
 def test_training_ends_when_patience_does(tmp_path: Path) -> None:
-    settings = SMALL.model_copy(update={"learning_rate": 1e-9, "validation_interval": 5, "patience": 2, "epochs": 50})
-    metrics = train(tmp_path, settings)
+    settings = SMALL.model_copy(update={"learning_rate": 1e-9, "validation_interval": 5})
+    metrics = train(tmp_path, settings, patience=2, epochs=50)
     losses = [line["loss"] for line in validations(tmp_path)]
     best = losses.index(min(losses))
     assert len(losses) == best + 3
     assert (metrics["best_step"], metrics["steps"]) == (5 * (best + 1), 5 * (best + 3))
-
-
-def test_the_best_checkpoint_can_be_chosen_by_recall(tmp_path: Path) -> None:
-    metrics = train(tmp_path, SMALL.model_copy(update={"select": "recall", "validation_interval": 5}))
-    recalls = [line["recall"] for line in validations(tmp_path)]
-    assert metrics["validation_recall"] == max(recalls)
-    assert metrics["best_step"] == 5 * (recalls.index(max(recalls)) + 1)
 
 
 def test_a_corpus_without_valid_articles_is_judged_on_training_ones(tmp_path: Path) -> None:
@@ -279,7 +273,7 @@ def test_training_starts_from_another_ranker_and_keeps_it_where_that_is_best(
     first = train(tmp_path / "first", SMALL)
     still = SMALL.model_copy(update={"learning_rate": 1e-12, "steps": 8, "validation_interval": 4})
     start = tmp_path / "first"
-    metrics = train_ranker(world(), vocabulary(), still, directory=tmp_path / "still", seed=9, initial=start)
+    metrics = train(tmp_path / "still", still, seed=9, initial=start)
     assert metrics["initial_loss"] == first["validation_loss"]
     assert metrics["validation_loss"] == pytest.approx(first["validation_loss"], abs=1e-5)
     lines = read_metrics(tmp_path / "still" / "metrics.jsonl")
@@ -287,7 +281,7 @@ def test_training_starts_from_another_ranker_and_keeps_it_where_that_is_best(
     assert found == [("validation", 0), ("validation", 4), ("train", 8), ("validation", 8)]
     monkeypatch.setattr("tasks.ranking.training.CLIP_NORM", 100.0)
     hurt = SMALL.model_copy(update={"learning_rate": 3.0, "steps": 2, "validation_interval": 1})
-    metrics = train_ranker(world(), vocabulary(), hurt, directory=tmp_path / "hurt", seed=9, initial=start)
+    metrics = train(tmp_path / "hurt", hurt, seed=9, initial=start)
     assert metrics["best_step"] == 0
     assert (tmp_path / "hurt" / "model.safetensors").read_bytes() == (start / "model.safetensors").read_bytes()
 
@@ -295,14 +289,14 @@ def test_training_starts_from_another_ranker_and_keeps_it_where_that_is_best(
 def test_a_warm_start_that_was_killed_ends_where_an_unkilled_one_does(tmp_path: Path) -> None:
     start = tmp_path / "first"
     train(start, SMALL.model_copy(update={"steps": 4}))
-    settings = SMALL.model_copy(update={"epochs": 2, "validation_interval": 8})
-    whole = train_ranker(world(), vocabulary(), settings, directory=tmp_path / "whole", seed=1, initial=start)
+    settings = SMALL.model_copy(update={"validation_interval": 8})
+    whole = train(tmp_path / "whole", settings, initial=start)
     killed = Mortal(world().shards, [None] * 5)
     with pytest.raises(KilledError):
-        train_ranker(killed, vocabulary(), settings, directory=tmp_path / "killed", seed=1, initial=start)
-    assert train_ranker(world(), vocabulary(), settings, directory=tmp_path / "killed", seed=1, initial=start) == whole
+        train(tmp_path / "killed", settings, killed, initial=start)
+    assert train(tmp_path / "killed", settings, initial=start) == whole
     with pytest.raises(ValueError, match=r"holds a run with other settings \(initial\)"):
-        train_ranker(world(), vocabulary(), settings, directory=tmp_path / "killed", seed=1)
+        train(tmp_path / "killed", settings)
 
 
 def test_a_start_from_another_ranker_that_does_not_fit_is_refused(tmp_path: Path) -> None:
@@ -310,7 +304,7 @@ def test_a_start_from_another_ranker_that_does_not_fit_is_refused(tmp_path: Path
     train(start, SMALL.model_copy(update={"steps": 2}))
     wide = SMALL.model_copy(update={"hidden": 2 * SMALL.hidden})
     with pytest.raises(ValueError, match="training cannot start from"):
-        train_ranker(world(), vocabulary(), wide, directory=tmp_path / "wide", seed=1, initial=start)
+        train(tmp_path / "wide", wide, initial=start)
     with pytest.raises(ValueError, match="has another vocabulary"):
         train_ranker(world(), other_vocabulary(), SMALL, directory=tmp_path / "other", seed=1, initial=start)
 

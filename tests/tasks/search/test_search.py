@@ -18,7 +18,7 @@ from storage.errors import BudgetSpentError
 from storage.schemas import ARTICLES, SEARCH
 from storage.spending import Account, spent, this_month
 from storage.store import Store
-from tasks.crawl.service import Patience
+from tasks.crawl.http import Patience
 from tasks.engine.job import Scratch
 from tasks.search.search import search_articles
 from tasks.search.settings import WebSearchSettings, interfaces

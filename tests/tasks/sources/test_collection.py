@@ -104,7 +104,7 @@ def test_the_files_of_hed(tmp_path: Path) -> None:
 def test_columns_of_ones_own(tmp_path: Path) -> None:
     rows = [{"k": 5, "name": "Mill", "src": [FIRE, {"text": OWNER}], "tgt": SUMMARY, "split": "validation"}]
     own = {"documents": "src", "summary": "tgt", "title": "name", "id": "k"}
-    (article,) = read(collection(json_lines(tmp_path / "mine.jsonl", *rows), **own))
+    (article,) = read(collection(json_lines(tmp_path / "mine.jsonl", *rows), columns=own))
     assert (article.id, article.title, article.lead, article.split) == ("5", "Mill", SUMMARY, "valid")
     assert texts(article) == [(FIRE,), (OWNER,)]
     joined = json_lines(tmp_path / "train.jsonl", {"documents": f"{FIRE}</s>{OWNER}", "summary": SUMMARY})
@@ -238,7 +238,7 @@ def test_partitions_hold_every_row_once_in_order_and_change_with_their_own_rows_
 
 def test_a_setting_that_changes_articles_changes_the_digest(tmp_path: Path) -> None:
     file = json_lines(tmp_path / "a.jsonl", {"documents": FIRE, "summary": SUMMARY, "other": CAUSE})
-    settings: list[dict[str, Any]] = [{}, {"summary": "other"}, {"separator": "."}, {"paragraph_words": 5}]
+    settings: list[dict[str, Any]] = [{}, {"columns": {"summary": "other"}}, {"separator": "."}, {"paragraph_words": 5}]
     assert len({collection(file, **more).partitions()[0].digest for more in settings}) == 4
 
 
@@ -269,3 +269,8 @@ def test_a_row_larger_than_the_usual_limit_of_a_field(tmp_path: Path) -> None:
     file = comma_separated(tmp_path / "a.csv", ["documents", "summary"], [f"{FIRE} " * 5000, SUMMARY])
     (article,) = read(collection(file))
     assert sum(len(json.dumps(text)) for text in article.documents[0].paragraphs) > 131_072
+
+
+def test_a_column_without_a_use_is_refused() -> None:
+    with pytest.raises(ValueError, match="columns has 'titel': expected documents, summary, title, id"):
+        CollectionSettings(columns={"titel": "x"})

@@ -106,7 +106,7 @@ def test_a_part_is_read_without_a_look_at_the_rest_of_its_file(tmp_path: Path, m
 def test_the_digest_follows_layout_and_rules(tmp_path: Path) -> None:
     row = named("Ada") | megawika("Ada", prose(LEAD))
     path = write(tmp_path / "a.jsonl", row)
-    sources = [encyclopedia(path), encyclopedia(path, layout="megawika"), encyclopedia(path, min_lead_words=3)]
+    sources = [encyclopedia(path), encyclopedia(path, layout="megawika"), encyclopedia(path, licence="CC0")]
     assert len({source.partitions()[0].digest for source in sources}) == 3
 
 

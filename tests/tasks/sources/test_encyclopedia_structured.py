@@ -70,41 +70,34 @@ def test_references_come_in_order_of_first_citation() -> None:
         "http://infobox.test/2",
     )
     assert article(row).references == expected
-    with_links = (*expected[:4], "http://unrelated.test/", *expected[4:])
-    assert article(row, external_links=True).references == with_links
 
 
-@pytest.mark.parametrize(
-    ("archived", "status", "expected"),
-    [("dead", "dead", (COPY,)), ("dead", "live", (LIVE,)), ("after", "live", (LIVE, COPY)), ("never", "dead", (LIVE,))],
-)
-def test_archived_copies_of_a_template(archived: str, status: str, expected: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("status", "expected"), [("dead", COPY), ("live", LIVE)])
+def test_archived_copies_of_a_template(status: str, expected: str) -> None:
     lead = section("", paragraph("Ada is a long enough article about Ada in a test.", "1"))
     entry = reference("1", url=LIVE, archive_url=COPY, url_status=status)
-    assert article(structured("Ada", [lead], [entry]), archived=archived).references == expected
+    assert article(structured("Ada", [lead], [entry])).references == (expected,)
     underscored = [(name.replace("-", "_"), value) for name, value in entry["metadata"].items()]
     pairs = pa.array([underscored], pa.map_(pa.string(), pa.string())).to_pylist()[0]
     row = structured("Ada", [lead], [entry | {"metadata": pairs}])
-    assert article(row, archived=archived).references == expected
+    assert article(row).references == (expected,)
 
 
 @pytest.mark.parametrize(
-    ("given", "archived", "expected"),
+    ("given", "expected"),
     [
-        ([COPY, LIVE], "dead", [COPY]),
-        ([LIVE, COPY], "dead", [LIVE]),
-        ([LIVE, "https://archive.ph/Ab1"], "dead", [LIVE]),
-        ([LIVE, COPY, "http://b.test/"], "dead", [LIVE, "http://b.test/"]),
-        ([COPY, LIVE], "never", [LIVE]),
-        ([COPY], "never", [COPY]),
-        ([COPY, LIVE], "after", [COPY, LIVE]),
-        (["http://a.test/", "http://b.test/"], "dead", ["http://a.test/", "http://b.test/"]),
-        (["./Doi_(identifier)", "https://doi.org/10.1/x", "//a.test/"], "dead", ["https://a.test/"]),
-        (["mailto:a@b.test", "http://[", "#note", "http://localhost/", "https://fr.wikipedia.org/wiki/A"], "dead", []),
+        ([COPY, LIVE], [COPY]),
+        ([LIVE, COPY], [LIVE]),
+        ([LIVE, "https://archive.ph/Ab1"], [LIVE]),
+        ([LIVE, COPY, "http://b.test/"], [LIVE, "http://b.test/"]),
+        ([COPY], [COPY]),
+        (["http://a.test/", "http://b.test/"], ["http://a.test/", "http://b.test/"]),
+        (["./Doi_(identifier)", "https://doi.org/10.1/x", "//a.test/"], ["https://a.test/"]),
+        (["mailto:a@b.test", "http://[", "#note", "http://localhost/", "https://fr.wikipedia.org/wiki/A"], []),
     ],
 )
-def test_links_of_a_rendered_citation(given: list[str], archived: Any, expected: list[str]) -> None:
-    assert cited_urls(given, archived) == expected
+def test_links_of_a_rendered_citation(given: list[str], expected: list[str]) -> None:
+    assert cited_urls(given) == expected
 
 
 def test_licences_are_those_of_the_row() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tasks.crawl.service import Patience
+from tasks.crawl.http import Patience
 from tasks.sources.choice import open_source
 from tasks.sources.mediawiki import MediaWikiError, MediaWikiSource
 from tasks.sources.settings import MediaWikiSettings, SourceSettings, WikitextSettings
@@ -39,11 +39,7 @@ def source(
     settings = MediaWikiSettings(api=server.api, titles=str(titles or ""), **{"delay_seconds": 0.0} | more)
     patience = Patience(total_seconds=120.0, retries=3, backoff_seconds=0.01, max_backoff_seconds=longest_wait)
     return MediaWikiSource(
-        settings,
-        WikitextSettings(min_lead_words=3),
-        contact=contact,
-        patience=patience,
-        partition_pages=partition_pages,
+        settings, WikitextSettings(), contact=contact, patience=patience, partition_pages=partition_pages
     )
 
 

@@ -11,7 +11,7 @@ from storage.errors import StorageFullError
 from storage.file_names import parse_file_name
 from storage.store import Store
 from tasks.crawl.answers import Answers
-from tasks.crawl.service import Patience
+from tasks.crawl.http import Patience
 from tasks.sources.mediawiki import KeptAnswers, MediaWikiError, MediaWikiSource
 from tasks.sources.settings import MediaWikiSettings, WikitextSettings
 from tasks.sources.source import Partition

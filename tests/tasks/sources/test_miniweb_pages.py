@@ -78,12 +78,6 @@ def test_fates_come_at_the_documented_rates() -> None:
     assert abs(sum(Fate.NEAR_CLONE in fates for fates in results) / 1000 - NEAR_CLONE_RATE) < 0.04
 
 
-def test_a_web_without_faults() -> None:
-    web = Miniweb(MiniwebSettings(faults=0))
-    fates = {link.fate for topic in range(80) for link in web.expected(topic)}
-    assert fates == {Fate.OK, Fate.GUIDE, Fate.CLONE, Fate.NEAR_CLONE}
-
-
 def test_every_link_lies_on_a_host_of_the_web() -> None:
     for hosts in (12, 40):
         settings = MiniwebSettings(hosts=hosts)

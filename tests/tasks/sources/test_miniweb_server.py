@@ -24,7 +24,7 @@ from tasks.sources.choice import open_source, running_web
 from tasks.sources.miniweb.links import FAULT_RATES, Fate, Link
 from tasks.sources.miniweb.server import MiniwebServer
 from tasks.sources.settings import MiniwebSettings, RecordsSettings, SourceSettings
-from tests.tasks.crawl.loopback_server import crawl_pages
+from tests.tasks.crawl.loopback_server import QUICK, crawl_pages
 from tests.tasks.sources.test_miniweb_pages import has_text
 
 SETTINGS = MiniwebSettings(topics=3000, oversized_bytes=300_000, slow_seconds=0.01)
@@ -263,11 +263,10 @@ def test_a_crawl_comes_to_what_is_expected(tmp_path: Path) -> None:
         searching = WebSearchSettings(provider="searxng", endpoint="http://search.miniweb.test/search", delay_seconds=0)
         scratch = Scratch(LocalFileSystem(), str(tmp_path / "search"))
         search = search_articles(articles, searching, scratch=scratch, connect_to=server.connect_to)
-        crawling = CrawlSettings(host_delay_seconds=0, backoff_seconds=0.01)
+        crawling = CrawlSettings(host_delay_seconds=0)
         frontier = build_frontier(articles, search, crawling, article_shard=0, host_shards=1)
-        pages = crawl_pages(
-            frontier, None, crawling, journal=journal, connect_to=server.connect_to, progress=lambda _: None
-        )
+        options = {"connect_to": server.connect_to, "progress": lambda _: None, "patience": QUICK}
+        pages = crawl_pages(frontier, None, crawling, journal=journal, **options)
         expected = {link.url: reasons.get(link.fate) for topic in range(15) for link in server.web.expected(topic)}
     assert dict(zip(pages["url"].to_pylist(), pages["reason"].to_pylist(), strict=True)) == expected
     assert len(set(expected.values())) > 3

@@ -15,16 +15,16 @@ from tasks.sources.settings import DumpSettings, SectionsSettings, SourceSetting
 from tasks.sources.source import Article, GivenDocument
 from tests.tasks.sources.dump_files import dump, page
 
-ADA = """'''Ada''' is a river.<ref name=a>http://a.test/</ref>
+ADA = """'''Ada''' is a river that flows through the north of a test.<ref name=a>http://a.test/</ref>
 == Course & [[delta]] ==
-It flows on.<ref name=a/><ref>http://b.test/</ref>
+It flows on for miles and miles.<ref name=a/><ref>http://b.test/</ref>
 
-Then it ends.
+Then it ends at the sea.
 === Course ===
-It turns left there.<ref>http://c.test/</ref>
+It turns left there, and then right again after the mill.<ref>http://c.test/</ref>
 == History ==
 == Course ==
-Another course of it.
+Another course of it was dug by hand in 1850.
 == See also ==
 * [[Bo]]
 == References ==
@@ -33,11 +33,15 @@ Another course of it.
 LINE = {
     "title": "Ada_Bo",
     "url": "https://wiki.test/wiki/Ada_Bo",
-    "lead": "Ada Bo is a river.",
+    "lead": "Ada Bo is a river that flows through the north.",
     "sections": [
-        {"title": "Course / Delta", "text": "It flows on.\nIt ends.", "refs": ["http://a.test/"]},
+        {
+            "title": "Course / Delta",
+            "text": "It flows on for miles and miles.\nIt ends here.",
+            "refs": ["http://a.test/"],
+        },
         {"title": "History", "text": "", "refs": []},
-        {"title": "Names", "text": "It has two names."},
+        {"title": "Names", "text": "It has two names, of which only one is used."},
     ],
     "references": {"1": "http://a.test/"},
 }
@@ -46,13 +50,13 @@ LINE = {
 def over_dump(folder: Path, target: str, *pages: str) -> SectionsSource:
     (folder / "a.xml").write_bytes(dump(*(pages or (page("Ada Ö", ADA),))))
     files = DumpSettings(paths=(str(folder / "a.xml"),))
-    return SectionsSource(SectionsSettings(target=target), files, WikitextSettings(min_lead_words=3))  # type: ignore[arg-type]
+    return SectionsSource(SectionsSettings(target=target), files, WikitextSettings())  # type: ignore[arg-type]
 
 
 def over_lines(folder: Path, target: str, *lines: Any, malformed: int = 0) -> SectionsSource:
     (folder / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     settings = SectionsSettings(over="jsonl", target=target, paths=(str(folder / "a.jsonl"),))  # type: ignore[arg-type]
-    return SectionsSource(settings, DumpSettings(), WikitextSettings(min_lead_words=3), malformed=malformed)
+    return SectionsSource(settings, DumpSettings(), WikitextSettings(), malformed=malformed)
 
 
 def read(source: SectionsSource) -> list[Article]:
@@ -63,7 +67,7 @@ def test_each_section_of_a_page_is_a_topic_with_its_own_urls(tmp_path: Path) -> 
     articles = read(over_dump(tmp_path, "section"))
     assert articles[0] == Article(
         title="Ada Ö (Course & delta)",
-        lead="It flows on.\nThen it ends.",
+        lead="It flows on for miles and miles.\nThen it ends at the sea.",
         references=("http://a.test/", "http://b.test/"),
         group="Ada Ö",
         revision="101",
@@ -100,11 +104,15 @@ def test_sections_are_the_documents_of_their_lead(tmp_path: Path) -> None:
     base = "https://wiki.test/wiki/Ada_%C3%96"
     (article,) = read(source)
     assert source.gives_documents
-    assert (article.lead, article.references) == ("Ada is a river.", ())
+    assert (article.lead, article.references) == ("Ada is a river that flows through the north of a test.", ())
     assert article.documents == (
-        GivenDocument(f"{base}#Course_&_delta", "Course & delta", ("It flows on.", "Then it ends.")),
-        GivenDocument(f"{base}#Course", "Course & delta / Course", ("It turns left there.",)),
-        GivenDocument(f"{base}#Course_2", "Course", ("Another course of it.",)),
+        GivenDocument(
+            f"{base}#Course_&_delta", "Course & delta", ("It flows on for miles and miles.", "Then it ends at the sea.")
+        ),
+        GivenDocument(
+            f"{base}#Course", "Course & delta / Course", ("It turns left there, and then right again after the mill.",)
+        ),
+        GivenDocument(f"{base}#Course_2", "Course", ("Another course of it was dug by hand in 1850.",)),
     )
 
 
@@ -112,7 +120,7 @@ def test_lines_give_the_same_two_ways(tmp_path: Path) -> None:
     topics = read(over_lines(tmp_path, "section", LINE))
     assert topics[0] == Article(
         title="Ada Bo (Course / Delta)",
-        lead="It flows on.\nIt ends.",
+        lead="It flows on for miles and miles.\nIt ends here.",
         references=("http://a.test/",),
         group="Ada Bo",
         licence="CC BY-SA 4.0",
@@ -123,10 +131,14 @@ def test_lines_give_the_same_two_ways(tmp_path: Path) -> None:
     ]
     source = over_lines(tmp_path, "lead", LINE, LINE | {"title": "Cy", "lead": "Too short"})
     article, short = read(source)
-    assert (article.title, article.lead, article.references) == ("Ada Bo", "Ada Bo is a river.", ())
+    assert (article.title, article.lead, article.references) == (
+        "Ada Bo",
+        "Ada Bo is a river that flows through the north.",
+        (),
+    )
     assert article.documents == (
-        GivenDocument(f"{LINE['url']}#Delta", "Course / Delta", ("It flows on.", "It ends.")),
-        GivenDocument(f"{LINE['url']}#Names", "Names", ("It has two names.",)),
+        GivenDocument(f"{LINE['url']}#Delta", "Course / Delta", ("It flows on for miles and miles.", "It ends here.")),
+        GivenDocument(f"{LINE['url']}#Names", "Names", ("It has two names, of which only one is used.",)),
     )
     assert (short.drop_reason, short.documents) == ("short_lead", ())
     other = over_lines(tmp_path, "section", LINE)

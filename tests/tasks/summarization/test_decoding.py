@@ -1,6 +1,5 @@
 """Summaries of the test split: in the order of the examples, aligned with their attention, whatever the batches."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +10,6 @@ import torch
 from models.contract import Memory
 from models.hierarchical import HierarchicalTransformer
 from models.layers.paragraphs import SourceBatch
-from models.search.step import Hypothesis
-from models.vocabulary import Vocabulary
 from storage.schemas import PREDICTIONS
 from tasks.engine.progress import Progress
 from tasks.summarization.decoding import decode_shard
@@ -65,28 +62,8 @@ def test_a_summarizer_writes_what_it_learned(learned: Path, beam: int) -> None:
     assert str(reports[-1]).startswith(f"4 of 4 summaries, {tokens} tokens, ")
 
 
-def test_sentences_that_are_doubted_are_left_out(learned: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here the end of each summary, in place of its unlikely sentences; test_certainty.py finds those."""
-    asked: list[float] = []
-
-    def cut(hypothesis: Hypothesis, log_probs: torch.Tensor, _words: Vocabulary, least: float) -> Hypothesis:
-        assert len(log_probs) == len(hypothesis.tokens)
-        asked.append(least)
-        return replace(hypothesis, tokens=hypothesis.tokens[:3], attention=hypothesis.attention[:3])
-
-    monkeypatch.setattr("models.search.certainty.without_unlikely", cut)
-    found = decode_shard(examples("test"), learned, SHORT.model_copy(update={"min_sentence_probability": 0.25}))
-    assert asked == [0.25] * 4
-    for row, fact in zip(found.to_pylist(), FACTS.values(), strict=True):
-        assert len(row["tokens"]) == len(row["attention"]) == 3
-        assert fact.startswith(row["summary"])
-    asked.clear()
-    decode_shard(examples("test"), learned, SHORT)
-    assert asked == []
-
-
 def test_a_batch_is_encoded_once(learned: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Although its search, its doubts and its attention all read the source."""
+    """Although its search and its attention both read the source."""
     encoded: list[int] = []
     encode = HierarchicalTransformer.encode
 
@@ -95,7 +72,7 @@ def test_a_batch_is_encoded_once(learned: Path, monkeypatch: pytest.MonkeyPatch)
         return encode(model, source)
 
     monkeypatch.setattr(HierarchicalTransformer, "encode", counted)
-    decode_shard(examples("test"), learned, SHORT.model_copy(update={"min_sentence_probability": 0.25}))
+    decode_shard(examples("test"), learned, SHORT)
     assert encoded == [3, 1]
 
 

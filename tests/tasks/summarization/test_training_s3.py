@@ -30,7 +30,7 @@ pytestmark = pytest.mark.integration
 
 NAME, KEY = "models/summarizer", "0123456789abcdef"
 MANIFEST = f"{NAME}/{KEY}/{SNAPSHOT}/manifest.json"
-TRAINING = FEW.model_copy(update={"log_interval": 1, "checkpoint_interval": 1})
+TRAINING = FEW.model_copy(update={"log_interval": 1, "validation_interval": 1})
 KILLED_AT = 4
 
 

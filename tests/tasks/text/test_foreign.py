@@ -71,7 +71,7 @@ def reasons(lead: str, engine: str | None, language: str | None = "article") -> 
     (table,) = build_paragraphs(
         pa.Table.from_pylist([article], schema=ARTICLES.schema),
         pa.Table.from_pylist([document | {"paragraphs": [*GERMAN, SHORT]}], schema=DOCUMENTS.schema),
-        ParagraphSettings.model_validate({"filter": {"language": language, "min_words": 1}}),
+        ParagraphSettings.model_validate({"filter": {"language": language, "preset": "none"}}),
     )
     return [str(reason) for reason in table["drop_reason"].to_pylist()]
 
