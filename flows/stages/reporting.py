@@ -34,12 +34,16 @@ def report(
     # What differs between equal runs is shown and no part of the key: also the size, of pages with the time they came.
     took = {name: {field: count.pop(field) for field in _OF_A_RUN} for name, count in counts.items()}
     arguments = {"counts": counts, "config": config, "seed": config.seed}
-    recipe = Recipe("reports", "tasks.reporting.report:write_report", config.report, arguments, version=15)
+    recipe = Recipe("reports", "tasks.reporting.report:write_report", config.report, arguments, version=16)
     summaries, scored = [its for its, _ in further], [its for _, its in further]
     others = ([], []) if written is None else ([written.summaries], [written.scores])
     inputs = {
-        "scores": every(baseline_scores, scores, ranking_scores, *scored, *others[1]),
-        "samples": every(corpus.articles, ranked, baselines, predictions, graphs, *summaries, *others[0]),
+        "baseline_scores": every(baseline_scores, *others[1]),
+        "trained_scores": every(scores, *scored),
+        "ranking_scores": every(ranking_scores),
+        "baselines": every(baselines, *others[0]),
+        "predictions": every(predictions, *summaries),
+        "samples": every(corpus.articles, ranked, graphs),
         "texts": every(corpus.articles, corpus.paragraphs, corpus.features),
         **{name: every(pages) for name in ("documents", "given") if (pages := session.run.stages.get(name))},
         **({} if overlaps is None else {"overlaps": every(overlaps)}),

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from storage.schemas import RANKING_SCORES, SCORES
 from tasks.engine.recipe import Shards
 from tasks.engine.settings import Settings
 from tasks.reporting import corpus, facts, stages
@@ -20,7 +21,7 @@ from tasks.reporting.scores import (
     headline_section,
     headline_sentence,
     rank_systems,
-    read_scores,
+    read_rows,
     scores_section,
     short_score_table,
     table1,
@@ -35,7 +36,11 @@ _OPEN = ("headline", "samples")  # sections of the page that are not folded
 
 def write_report(
     *,
-    scores: Shards,
+    baseline_scores: Shards,
+    trained_scores: Shards,
+    ranking_scores: Shards,
+    baselines: Shards,
+    predictions: Shards,
     samples: Shards,
     texts: Shards,
     documents: Shards | None = None,
@@ -53,22 +58,23 @@ def write_report(
     """Write `report.html`, `summary.txt` and `artifacts/*.md`; equal inputs give equal bytes.
 
     All scores are in memory, everything else one shard at a time; of the texts only the first shards are read.
-    `scores`: (baseline scores, scores of the summarizer, ranking scores[, of each further summarizer][, of a language
-    model]) of each article shard. `samples`: (articles, ranked, baseline predictions, predictions of the summarizer[,
-    graphs[, those of each further summarizer][, of a language model]]). `texts`: (articles, paragraphs, features).
-    `overlaps`: (overlaps,), None if articles were not compared. `documents`, None without a crawl, and `given`, None if
-    the source gives none: (documents,) of each host shard and partition, whose columns on rights are counted. `ranker`
-    and `summarizer` are directories, no ranker if the paragraphs were imported ranked. `counts` are the rows that each
-    stage kept and refused, `took` its seconds, peak bytes and bytes on disk (`storage.builds.summarise`); `config` is
-    the recipe of the build's settings, `seed` decides the resamples of the intervals.
+    For each article shard, `baseline_scores` and `baselines` hold the SCORES and PREDICTIONS of systems not trained
+    here, one table a stage, and `trained_scores` and `predictions` those of each summarizer trained here.
+    `ranking_scores`: (RANKING_SCORES,). `samples`: (articles, ranked, graphs). `texts`: (articles, paragraphs,
+    features). `overlaps`: (overlaps,), None if articles were not compared. `documents`, None without a crawl, and
+    `given`, None if the source gives none: (documents,) of each host shard and partition, whose columns on rights are
+    counted. `ranker` and `summarizer` are directories, no ranker if the paragraphs were imported ranked. `counts` are
+    the rows that each stage kept and refused, `took` its seconds, peak bytes and bytes on disk
+    (`storage.builds.summarise`); `config` is the recipe of the build's settings, `seed` decides the resamples of the
+    intervals.
 
     Return `published`, the files, and the headline numbers: in percent, by system and by L'. Raises CorruptShardError:
     a shard is damaged; ValueError: a metrics file of the training is, or an article has two scores of one system."""
     recipe = config.recipe() if isinstance(config, Settings) else config
-    baseline_scores, trained_scores, ranking_scores = read_scores(scores, len(recipe.get("further", ())))
-    ranking = rank_systems(baseline_scores, trained_scores, settings, seed)
-    recalls = table1(ranking_scores)
-    collected = read_samples(samples, _SAMPLES, SAMPLED_SHARDS)
+    untrained, trained = (read_rows(shards, SCORES.schema) for shards in (baseline_scores, trained_scores))
+    ranking = rank_systems(untrained, trained, settings, seed)
+    recalls = table1(read_rows(ranking_scores, RANKING_SCORES.schema))
+    collected = read_samples(samples, predictions, baselines, count=_SAMPLES, length_shards=SAMPLED_SHARDS)
     head = facts.gather_facts(recipe, counts, ranker, summarizer, seed=seed, test_articles=ranking.articles)
     rows = stages.funnel(counts)
     pages = [some for some in (documents, given) if some]

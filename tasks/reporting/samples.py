@@ -49,43 +49,47 @@ class Samples:
     summary_words: Mapping[str, Words]  # system -> words of each of its summaries in the first shards
 
 
-def read_samples(shards: Iterable[tuple[pa.Table, ...]], count: int, length_shards: int) -> Samples:
-    """Return the first test articles with summaries; only the needed shards are read. A shard is (articles, ranked,
-    baselines, summaries[, graphs[, summaries of further systems]]); lengths are of the first `length_shards`."""
+def read_samples(
+    samples: Iterable[tuple[pa.Table, pa.Table, pa.Table]],
+    trained: Iterable[tuple[pa.Table, ...]],
+    untrained: Iterable[tuple[pa.Table, ...]],
+    *,
+    count: int,
+    length_shards: int,
+) -> Samples:
+    """Return the first test articles with summaries; only the needed shards are read. A shard of `samples` is
+    (articles, ranked, graphs), one of `trained` and `untrained` the PREDICTIONS of systems with and without training
+    here. Lengths are those of the first `length_shards`."""
     collected: list[Sample] = []
     words: dict[str, list[Words]] = {}
-    for number, (articles, ranked, baselines, trained, *more) in enumerate(shards):
+    for number, ((articles, ranked, graphs), *written) in enumerate(zip(samples, trained, untrained, strict=True)):
+        predictions = pa.concat_tables(table for tables in written for table in tables)
         if number < length_shards:
-            for predictions in (trained, baselines, *more[1:]):
-                for system in pc.unique(predictions["system"]).to_pylist():
-                    predicted = predictions.filter(pc.equal(predictions["system"], system))
-                    words.setdefault(system, []).append(count_words(predicted["summary"]))
-        if len(collected) < count:
-            collected += _samples(
-                articles, ranked, pa.concat_tables([trained, baselines, *more[1:]]), more[:1], count - len(collected)
-            )
+            for system in pc.unique(predictions["system"]).to_pylist():
+                predicted = predictions.filter(pc.equal(predictions["system"], system))
+                words.setdefault(system, []).append(count_words(predicted["summary"]))
+        collected += _samples(articles, ranked, graphs, predictions, count - len(collected))
         if len(collected) >= count and number + 1 >= length_shards:
             break
     return Samples(collected, {system: np.concatenate(counts) for system, counts in words.items()})
 
 
 def _samples(
-    articles: pa.Table, ranked: pa.Table, predictions: pa.Table, graphs: Sequence[pa.Table], count: int
+    articles: pa.Table, ranked: pa.Table, graphs: pa.Table, predictions: pa.Table, count: int
 ) -> Iterator[Sample]:
     written = pa.array(pc.unique(predictions["article_id"]).to_pylist(), pa.string())
     test = pc.and_(pc.equal(articles["split"], "test"), pc.is_in(articles["article_id"], written))
     chosen = articles.filter(pc.and_(test, pc.is_null(articles["drop_reason"]))).slice(0, count)
     for article in chosen.select(["article_id", "title", "lead"]).to_pylist():
-        best, rows, *graph = (
-            some.filter(pc.equal(some["article_id"], article["article_id"])) for some in (ranked, predictions, *graphs)
+        best, rows, graph = (
+            some.filter(pc.equal(some["article_id"], article["article_id"])) for some in (ranked, predictions, graphs)
         )
         best = best.sort_by("rank")
         urls = best["url"].to_pylist()
         citer = Citer(article["title"], best["text"].to_pylist(), [article["lead"]])
         summaries = [_written(row, urls, citer) for row in rows.to_pylist()]
-        graph_rows = [row for item in graph for row in item.to_pylist()]
         lead = blocks.Quote(*shorten(article["lead"]))
-        yield Sample(article["title"], lead, summaries, graph_rows[0] if graph_rows else None)
+        yield Sample(article["title"], lead, summaries, next(iter(graph.to_pylist()), None))
 
 
 def _written(row: Mapping[str, Any], urls: list[str], citer: Citer) -> SampleSummary:

@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from storage.schemas import RANKING_SCORES, SCORES
 from tasks.evaluation.metrics import METRICS, Group, metric_name
 from tasks.evaluation.significance import (
     SIGNIFICANCE,
@@ -72,16 +71,9 @@ class Ranking:
         return [metric for metric in METRICS if metric in scored]
 
 
-def read_scores(shards: Iterable[tuple[pa.Table, ...]], further: int = 0) -> tuple[pa.Table, pa.Table, pa.Table]:
-    """Return the scores of systems not trained here, of those trained here, and the ranking scores of all shards. A
-    shard is (baselines, trained, ranking, so many further ones that are trained[, written by a language model])."""
-    untrained, trained, ranking = [SCORES.schema.empty_table()], [SCORES.schema.empty_table()], []
-    for baselines, own, ranks, *more in shards:
-        untrained += [baselines, *more[further:]]
-        trained += [own, *more[:further]]
-        ranking.append(ranks)
-    every = pa.concat_tables(ranking) if ranking else RANKING_SCORES.schema.empty_table()
-    return pa.concat_tables(untrained), pa.concat_tables(trained), every
+def read_rows(shards: Iterable[tuple[pa.Table, ...]], schema: pa.Schema) -> pa.Table:
+    """Return the rows of all shards of some stages of one schema."""
+    return pa.concat_tables([schema.empty_table(), *(table for tables in shards for table in tables)])
 
 
 def rank_systems(baselines: pa.Table, trained: pa.Table, settings: ReportSettings, seed: int) -> Ranking:

@@ -8,7 +8,7 @@ from storage.schemas import SCORES
 from tasks.reporting.blocks import Table, Text
 from tasks.reporting.corpus import copies_section, distributions_section
 from tasks.reporting.curves import model_curves
-from tasks.reporting.scores import headline_sentence, rank_systems, read_scores, scores_section, table1, table1_section
+from tasks.reporting.scores import headline_sentence, rank_systems, read_rows, scores_section, table1, table1_section
 from tasks.reporting.settings import ReportSettings
 from tasks.reporting.stages import (
     REPORTED_STAGES,
@@ -250,8 +250,13 @@ def test_another_headline_stands_in_where_it_was_not_scored() -> None:
     assert (ranking.headline, ranking.metrics) == ("rouge2-stem", ["rouge2-stem"])
 
 
-def test_no_shards_give_empty_scores() -> None:
-    assert [table.num_rows for table in read_scores([])] == [0, 0, 0]
+def test_rows_are_those_of_all_stages_and_shards() -> None:
+    first, second = made.scores(lead={"a": 0.5}), made.scores(ht={"b": 0.25})
+
+    rows = read_rows([(first, second), (second,)], SCORES.schema)
+
+    assert rows["system"].to_pylist() == [*["lead"] * len(first), *["ht"] * 2 * len(second)]
+    assert read_rows([], SCORES.schema).num_rows == 0
 
 
 def test_distributions_read_only_the_first_shards() -> None:

@@ -94,26 +94,19 @@ class Page(html.parser.HTMLParser):
 def shards(lead: str = "A lead. It has words.", url: str = "https://page.example/") -> dict[str, list[tuple[Any, ...]]]:
     """Two article shards; the second one has no test article."""
     ht = prediction("a", "ht+similarity", "One stone. Two stones.", [[1.0, 0.0]] * 2 + [[0.25, 0.75]] * 2)
-    none = [made.articles(), made.ranked(), made.predictions(), made.predictions(), GRAPHS.schema.empty_table()]
+    scores = made.ranking_scores(("a", "test", "similarity", 5, 0.25), ("a", "test", "ranking", 5, 0.5))
+    sample = (
+        made.articles(a=lead),
+        made.ranked(a=[url, ("https://other.example/", "Two stones and words.")]),
+        made.graphs("a", 2, [(0, 1, 0.5)]),
+    )
     return {
-        "scores": [
-            (
-                made.scores(lead={"a": 0.25}),
-                made.scores(**{"ht+similarity": {"a": 0.5}}),
-                made.ranking_scores(("a", "test", "similarity", 5, 0.25), ("a", "test", "ranking", 5, 0.5)),
-            ),
-            (made.scores(), made.scores(), made.ranking_scores()),
-        ],
-        "samples": [
-            (
-                made.articles(a=lead),
-                made.ranked(a=[url, ("https://other.example/", "Two stones and words.")]),
-                made.predictions(prediction("a", "lead", lead)),
-                made.predictions(ht),
-                made.graphs("a", 2, [(0, 1, 0.5)]),
-            ),
-            tuple(none),
-        ],
+        "baseline_scores": [(made.scores(lead={"a": 0.25}),), (made.scores(),)],
+        "trained_scores": [(made.scores(**{"ht+similarity": {"a": 0.5}}),), (made.scores(),)],
+        "ranking_scores": [(scores,), (made.ranking_scores(),)],
+        "baselines": [(made.predictions(prediction("a", "lead", lead)),), (made.predictions(),)],
+        "predictions": [(made.predictions(ht),), (made.predictions(),)],
+        "samples": [sample, (made.articles(), made.ranked(), GRAPHS.schema.empty_table())],
         "texts": [
             (made.articles(a=lead), made.paragraphs("a", ("some words", None)), made.features("a", 0.5)),
             (made.articles(), made.paragraphs("b"), made.features("b")),
@@ -192,11 +185,9 @@ def test_a_build_writes_its_report_through_the_store(tmp_path: Path) -> None:
         return run.stage(recipe, shards=2, inputs={}, name=name)
 
     articles = stage(ARTICLES, "samples", 0, "articles")
-    ranked, graphs = stage(RANKED, "samples", 1, "ranked"), stage(GRAPHS, "samples", 4, "graphs")
-    baselines = stage(PREDICTIONS, "samples", 2, "baselines")
-    summaries = stage(PREDICTIONS, "samples", 3, "predictions")
-    judged = [stage(SCORES, "scores", 0, "baseline_scores"), stage(SCORES, "scores", 1, "scores")]
-    recalls = stage(RANKING_SCORES, "scores", 2, "ranking_scores")
+    ranked, graphs = stage(RANKED, "samples", 1, "ranked"), stage(GRAPHS, "samples", 2, "graphs")
+    datasets = {"baseline_scores": SCORES, "trained_scores": SCORES, "ranking_scores": RANKING_SCORES}
+    datasets |= {"baselines": PREDICTIONS, "predictions": PREDICTIONS}
     texts = [articles, stage(PARAGRAPHS, "texts", 1, "paragraphs"), stage(FEATURES, "texts", 2, "features")]
 
     def train(directory: Path) -> dict[str, Any]:
@@ -213,8 +204,8 @@ def test_a_build_writes_its_report_through_the_store(tmp_path: Path) -> None:
             version=1,
         ),
         inputs={
-            "scores": every(*judged, recalls),
-            "samples": every(articles, ranked, baselines, summaries, graphs),
+            **{name: every(stage(dataset, name, 0, name)) for name, dataset in datasets.items()},
+            "samples": every(articles, ranked, graphs),
             "texts": every(*texts),
             "ranker": contents(model),
             "summarizer": contents(model),
@@ -394,8 +385,12 @@ def test_equal_inputs_give_equal_bytes(report: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("shards_there", [0, 1])
 def test_a_build_without_anything_to_show_says_so(tmp_path: Path, shards_there: int) -> None:
     empty = {
-        "scores": [(SCORES.schema, SCORES.schema, RANKING_SCORES.schema)],
-        "samples": [(ARTICLES.schema, RANKED.schema, PREDICTIONS.schema, PREDICTIONS.schema)],
+        "baseline_scores": [(SCORES.schema,)],
+        "trained_scores": [(SCORES.schema,)],
+        "ranking_scores": [(RANKING_SCORES.schema,)],
+        "baselines": [(PREDICTIONS.schema,)],
+        "predictions": [(PREDICTIONS.schema,)],
+        "samples": [(ARTICLES.schema, RANKED.schema, GRAPHS.schema)],
         "texts": [(ARTICLES.schema, PARAGRAPHS.schema, FEATURES.schema)],
     }
     given = {

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tests.tasks.reporting.reporting_tables as made
+from storage.schemas import GRAPHS
 from tasks.evaluation.citations import CitedSentence
 from tasks.reporting.blocks import AttendedPage, Citation, SampleSentence
 from tasks.reporting.samples import SHOWN_CHARACTERS, doubt, read_samples, shorten, sources
@@ -37,12 +38,14 @@ def test_sentences_are_shown_with_what_supports_them_and_not_with_what_was_looke
     table = (
         made.articles(nilir="The lead."),
         made.ranked(nilir=[(url, text) for url, text in zip(URLS, texts, strict=False)]),
-        made.predictions(prediction("nilir", "lead", written)),
-        made.predictions(prediction("nilir", "ht", written, [[0.75, 0.25]] * 8)),
+        GRAPHS.schema.empty_table(),
     )
+    lead = made.predictions(prediction("nilir", "lead", written))
+    ht = made.predictions(prediction("nilir", "ht", written, [[0.75, 0.25]] * 8))
 
-    (sample,) = read_samples([table], count=1, length_shards=1).articles
-    trained, lead = sample.written
+    (sample,) = read_samples([table], [(ht,)], [(lead,)], count=1, length_shards=1).articles
+    assert sample.graph is None
+    trained, untrained = sample.written
 
     assert trained.sentences == [
         SampleSentence("It is 395 kilometres long.", [Citation(1, "https://b.example/", 0.25)]),
@@ -50,7 +53,7 @@ def test_sentences_are_shown_with_what_supports_them_and_not_with_what_was_looke
     ]
     assert trained.attention is not None
     assert [span.ranks for span in trained.attention.spans] == [(1,), ()]
-    assert lead.sentences == [
+    assert untrained.sentences == [
         SampleSentence("It is 395 kilometres long.", [Citation(1, "https://b.example/")]),
         SampleSentence("Eva Sand came.", [], "not supported: Eva Sand"),
     ]
@@ -80,23 +83,22 @@ def test_long_texts_are_cut_between_words() -> None:
 def shard(name: str, *, written: bool = True):  # type: ignore[no-untyped-def]
     rows = [prediction(name, "ht", "New words.", [[1.0], [1.0]])] if written else []
     baselines = [prediction(name, "lead", "Old words here.")] if written else []
-    return (
+    sample = (
         made.articles(**{name: f"The lead of {name}."}),
         made.ranked(**{name: [f"https://{name}.example/"]}),
-        made.predictions(*baselines),
-        made.predictions(*rows),
         made.graphs(name, 1, []),
     )
+    return sample, (made.predictions(*rows),), (made.predictions(*baselines),)
 
 
 def test_samples_are_the_first_articles_with_summaries_and_no_shard_beyond_is_read() -> None:
-    def shards():  # type: ignore[no-untyped-def]
-        yield shard("a", written=False)
-        yield shard("b")
-        yield shard("c")
+    def shards(part: int):  # type: ignore[no-untyped-def]
+        yield shard("a", written=False)[part]
+        yield shard("b")[part]
+        yield shard("c")[part]
         raise AssertionError("a shard beyond was read")
 
-    found = read_samples(shards(), count=2, length_shards=2)
+    found = read_samples(shards(0), shards(1), shards(2), count=2, length_shards=2)
 
     assert [(sample.title, sample.lead.text) for sample in found.articles] == [
         ("B", "The lead of b."),
@@ -109,7 +111,6 @@ def test_samples_are_the_first_articles_with_summaries_and_no_shard_beyond_is_re
 
 
 def test_samples_may_be_none() -> None:
-    assert read_samples([], count=5, length_shards=4).articles == []
-    assert read_samples([shard("a")], count=0, length_shards=4).articles == []
-    without_graphs = [shard("a")[:4]]
-    assert read_samples(without_graphs, count=1, length_shards=1).articles[0].graph is None
+    assert read_samples([], [], [], count=5, length_shards=4).articles == []
+    sample, trained, untrained = shard("a")
+    assert read_samples([sample], [trained], [untrained], count=0, length_shards=4).articles == []
