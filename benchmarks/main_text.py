@@ -28,6 +28,7 @@ from benchmarks.extraction import print_scores, scores_of
 from benchmarks.frame import command
 from benchmarks.plain_pages import Parts, bare_page, plain_page
 from benchmarks.web_pages import LabelledPage, read_news, read_wcxb
+from tasks.engine.trees import Trees
 from tasks.extraction import main_text
 from tasks.extraction.block_features import Rows, features
 from tasks.extraction.blocks import Page, read_page
@@ -35,7 +36,6 @@ from tasks.extraction.density import dense
 from tasks.extraction.engines import extract
 from tasks.extraction.markup import decode, page_title, parse
 from tasks.extraction.settings import ExtractSettings
-from tasks.extraction.trees import Trees
 from tasks.extraction.visible import show
 
 _FOLDS = 5

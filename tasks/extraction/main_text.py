@@ -17,10 +17,10 @@ import numpy as np
 from lxml import html
 from numpy.typing import NDArray
 
+from tasks.engine.trees import Trees
 from tasks.extraction.block_features import features
 from tasks.extraction.blocks import Block, Page, read_page
 from tasks.extraction.density import dense
-from tasks.extraction.trees import Trees
 
 Probabilities = NDArray[np.float64]
 MODELS = {False: "main_text.txt.gz", True: "main_text_bare.txt.gz"}  # by whether the page has no classes
@@ -58,16 +58,16 @@ def load() -> None:
         _model(bare)
 
 
-def main_text(tree: html.HtmlElement, title: str, tables: bool = True) -> list[str]:
+def main_text(tree: html.HtmlElement, title: str) -> list[str]:
     """Return the lines of a page's main text; `visible.show` took from its tree what is hidden. `title`: the page's,
-    empty if it has none; `tables`: whether the text of tables is part of it."""
+    empty if it has none."""
     page = read_page(tree)
     _shorten(page)
     if not page.blocks:
         return []
     weighed = dense(page)
     probability = _model(page.bare).predict(features(page, title, weighed))
-    return lines(page, taken(page, probability, weighed), tables)
+    return lines(page, taken(page, probability, weighed))
 
 
 def _shorten(page: Page) -> None:
@@ -175,15 +175,13 @@ def chosen(probability: Probabilities, words: NDArray[np.float64]) -> NDArray[np
     return sure if sure.any() else best
 
 
-def lines(page: Page, kept: NDArray[np.bool_], tables: bool) -> list[str]:
+def lines(page: Page, kept: NDArray[np.bool_]) -> list[str]:
     """Return the texts of the blocks that are kept, those of a row's short cells in one line."""
     result: list[str] = []
     cells: list[str] = []
     row = -1
     for block in (block for block, keep in zip(page.blocks, kept.tolist(), strict=True) if keep):
         at = _row(page, block)
-        if at >= 0 and not tables:
-            continue
         if at != row:
             result += _joined(cells)
             cells, row = [], at

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.values import ValueIndex
+from tasks.engine.trees import Nodes, Trees, model_text
 from tasks.extractive.pile import KINDS, Concepts, Floats, Pile, SentencePlaces, concept_features, sentence_features
 from tasks.text.ngrams import split_words
 
@@ -38,30 +39,6 @@ class Logistic:
 
 
 @dataclass(frozen=True)
-class RegressionTrees:
-    """Boosted regression trees; the nodes of all trees are in one list."""
-
-    base: float  # of the sum
-    roots: Sequence[int]  # [T] the first node of each tree
-    feature: Sequence[int]  # [M] which feature a node asks; -1 for a leaf
-    threshold: Sequence[float]  # [M] a row whose feature is at most this goes left; the value of a leaf
-    # [M] The next node; 0 for a leaf
-    left: Sequence[int]
-    right: Sequence[int]
-
-    def __call__(self, features: Floats) -> Floats:
-        """Return the value [N] of each row of features [N, F]."""
-        feature, threshold = np.array(self.feature), np.array(self.threshold)
-        left, right = np.array(self.left), np.array(self.right)
-        nodes: NDArray[np.int64] = np.tile(np.array(self.roots, np.int64)[:, None], (1, len(features)))
-        rows = np.arange(len(features))
-        while (asks := feature[nodes] >= 0).any():
-            goes_left = features[rows, feature[nodes]] <= threshold[nodes]
-            nodes = np.where(asks, np.where(goes_left, left[nodes], right[nodes]), nodes)
-        return np.asarray(self.base + threshold[nodes].sum(axis=0))
-
-
-@dataclass(frozen=True)
 class Worth:
     """What a pile's concepts and sentences are worth."""
 
@@ -74,20 +51,20 @@ class Weights:
     """What was learned: a model for each kind of concept, and for each target of a sentence."""
 
     concepts: Sequence[Logistic]
-    sentences: Sequence[RegressionTrees]
+    sentences: Sequence[Trees]
 
     def worth(self, pile: Pile) -> Worth:
         """Return what the concepts and sentences of a pile are worth."""
         places = SentencePlaces(pile)
         results = [model(concept_features(pile, places, kind)) for kind, model in enumerate(self.concepts)]
         features = sentence_features(pile, places, results)
-        return Worth(results, np.column_stack([model(features) for model in self.sentences]))
+        return Worth(results, np.column_stack([model.predict(features) for model in self.sentences]))
 
     def to_json(self) -> str:
-        """Return the weights as JSON, four digits a number: further digits are noise."""
+        """Return the weights as JSON, five digits a number: further digits are noise."""
         plain = {
             "concepts": dict(zip(KINDS, map(asdict, self.concepts), strict=True)),
-            "sentences": dict(zip(TARGETS, map(asdict, self.sentences), strict=True)),
+            "sentences": {target: model.text for target, model in zip(TARGETS, self.sentences, strict=True)},
         }
         short = json.loads(json.dumps(plain), parse_float=lambda digits: float(f"{float(digits):.5g}"))
         return json.dumps(short, separators=(",", ":")) + "\n"
@@ -98,7 +75,7 @@ class Weights:
         try:
             plain = json.loads(text)
             concepts = [Logistic(**plain["concepts"][kind]) for kind in KINDS]
-            sentences = [RegressionTrees(**plain["sentences"][target]) for target in TARGETS]
+            sentences = [Trees(plain["sentences"][target]) for target in TARGETS]
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(
                 f"these are not weights of an extractor: expected JSON of `to_json`, missing {error}"
@@ -190,7 +167,8 @@ def _logistic(features: Floats, said: NDArray[np.bool_]) -> Logistic:
     return Logistic(mean.tolist(), scale.tolist(), result.coef_[0].tolist(), float(result.intercept_[0]))
 
 
-def _trees(features: Floats, shares: Floats) -> RegressionTrees:
+def _trees(features: Floats, shares: Floats, digits: int = 5) -> Trees:
+    """Return boosted trees that predict shares, with so many digits a number."""
     from sklearn.ensemble import HistGradientBoostingRegressor
 
     model = HistGradientBoostingRegressor(
@@ -202,13 +180,13 @@ def _trees(features: Floats, shares: Floats) -> RegressionTrees:
         random_state=_SEED,
     ).fit(features, shares)
     trees = [tree.nodes for (tree,) in model._predictors]  # the library has no other way to its trees
-    nodes, sizes = np.concatenate(trees), [len(tree) for tree in trees]
-    roots = np.cumsum([0, *sizes[:-1]])
-    leaf, start = nodes["is_leaf"] != 0, np.repeat(roots, sizes)
-    return RegressionTrees(
-        float(model._baseline_prediction.item()),
-        roots.tolist(),
-        np.where(leaf, -1, nodes["feature_idx"]).tolist(),
-        np.where(leaf, nodes["value"], nodes["num_threshold"]).tolist(),
-        *(np.where(leaf, 0, start + nodes[side]).tolist() for side in ("left", "right")),
-    )
+    base = Nodes([-1], [0.0], [0], [0], [model._baseline_prediction.item()])
+
+    def nodes(tree: NDArray[Any]) -> Nodes:
+        feature = np.where(tree["is_leaf"] != 0, -1, tree["feature_idx"])
+        threshold, value = (
+            [float(f"{number:.{digits}g}") for number in tree[name]] for name in ("num_threshold", "value")
+        )
+        return Nodes(feature, threshold, tree["left"].astype(np.int64), tree["right"].astype(np.int64), value)
+
+    return Trees(model_text([base, *map(nodes, trees)], features.shape[1]))

@@ -5,6 +5,7 @@ sentences of any passage. A forest reads which words they lack, which words they
 pairs says. It is fitted to WiCE (Kamoi et al. 2023), to lies made by rules and to sentences written by hand:
 `python -m benchmarks.verifiers.wice`."""
 
+import gzip
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.engine.data_files import read_data
+from tasks.engine.trees import Trees
 from tasks.verification.alignment import matches
-from tasks.verification.forest import Forest
 from tasks.verification.words import ParsedText, Weigh, WordKind, may_be_derived, word_weights
 
 MOST_SENTENCES = 5  # sentences of the evidence: few supported sentences of WiCE need more
@@ -25,7 +26,7 @@ _DERIVED = 0.7  # how much a name counts whose adjective alone is there
 _NEAR = (-2, -1, 1, 2)
 _VALUES = frozenset({WordKind.NAME, WordKind.NUMBER})
 _PART = 0.08  # of a sentence's words by weight
-SHIPPED = "evidence.npz"
+SHIPPED = "evidence.txt.gz"
 # Features of pairs (`features.NAMES`) that are also computed for the evidence as one passage.
 PAIR_MEASURES = tuple(read_data("tasks.verification", "features.toml")["of_evidence"]["measures"].split())
 Floats = NDArray[np.float64]
@@ -155,7 +156,6 @@ def _together(evidence: Evidence, values: NDArray[np.bool_]) -> list[float]:
 
 
 @cache
-def shipped_forest() -> Forest:
+def shipped_forest() -> Trees:
     """Return the forest over `measures`; `python -m benchmarks.verifiers.wice --fit` makes its file."""
-    with files("tasks.verification").joinpath(SHIPPED).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-        return Forest.of(arrays)
+    return Trees(gzip.decompress(files("tasks.verification").joinpath(SHIPPED).read_bytes()).decode("ascii"))

@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from models.values import measurable
 from tasks.engine.hashing import stable_hash
+from tasks.engine.trees import Trees
 from tasks.text.language import function_word_share, sure_language
 from tasks.verification import objections
 from tasks.verification.alignment import longest_gap, matches, windows
 from tasks.verification.evidence import PAIR_MEASURES, Evidence, gather, measures, parted_numbers, shipped_forest
 from tasks.verification.features import NAMES, features
-from tasks.verification.forest import Forest
 from tasks.verification.objections import Objection
 from tasks.verification.references import in_context
 from tasks.verification.words import WordKind, read
@@ -112,7 +112,7 @@ class Verifier:
     """Gives the probability that passages say sentences; loaded from a data file, or learned from a corpus
     (`learning.py`). `said_at`: probability from which a sentence counts as said."""
 
-    def __init__(self, forest: Forest, weights: WordWeights, said_at: float) -> None:
+    def __init__(self, forest: Trees, weights: WordWeights, said_at: float) -> None:
         self._forest, self.weigh, self.said_at = forest, weights, said_at
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
@@ -138,7 +138,7 @@ class Verifier:
             table = np.array(rows, np.float32)
             refused = table[:, _UNSEEN].any(axis=1) | (table[:, _COVERED] < _LEAST_COVERED)
             refused |= np.array(gaps) > _LONGEST_GAP
-            result[places] = np.where(refused, 0.0, self._forest.probabilities(table))
+            result[places] = np.where(refused, 0.0, self._forest.predict(table))
         for (sentence, passage), index in zip(pairs, range(len(pairs)), strict=True):
             if self.said_at <= result[index] < 1:
                 evidence = gather(read(sentence), [read(passage)], self.weigh)
@@ -168,7 +168,7 @@ class Verifier:
         copied = bool(judged.alone.max() == 1)
         if not copied and any(_is_foreign(text) for text in (sentence, texts[0])):
             return Finding(Support.UNJUDGED, 0.0)  # it has learned English; a copy is said in any language
-        probability = 1.0 if copied else float(shipped_forest().probabilities(judged.row[None])[0])
+        probability = 1.0 if copied else float(shipped_forest().predict(judged.row[None])[0])
         objected = None if copied else self.objection(sentence, texts, judged.evidence)
         if probability < SUPPORTED_AT or self.lacks(sentence, texts, judged.evidence):
             return Finding(Support.UNSUPPORTED, min(probability, _REFUSED_AT), (), objected)
@@ -201,7 +201,7 @@ class Verifier:
         alone = self.probabilities([(sentence, text) for text in texts])
         together = read("\n".join(parsed[n].sentences[row] for n, row in sorted(evidence.needed())))
         pair = features(claim, together, self.weigh)
-        joined = float(self._forest.probabilities(np.array([pair], np.float32))[0])
+        joined = float(self._forest.predict(np.array([pair], np.float32))[0])
         row = measures(claim, evidence, [float(alone.max()), joined, *(pair[place] for place in _OF_PAIR)])
         return Judged(evidence, alone, row)
 
@@ -234,7 +234,8 @@ class Verifier:
     def save(self, file: Path) -> None:
         """Write the verifier as NPZ."""
         said_at, asked = np.float64(self.said_at), np.uint64(_FEATURES)
-        np.savez_compressed(file, words=self.weigh.table, said_at=said_at, features=asked, **vars(self._forest))
+        trees = np.frombuffer(self._forest.text.encode(), np.uint8)
+        np.savez_compressed(file, words=self.weigh.table, said_at=said_at, features=asked, trees=trees)
 
     @classmethod
     def load(cls, file: Path | BinaryIO) -> "Verifier":
@@ -242,7 +243,8 @@ class Verifier:
         with np.load(file, allow_pickle=False) as arrays:
             if int(arrays["features"]) != _FEATURES:
                 raise ValueError(f"{file}: a verifier of other features than these; learn it again")
-            return cls(Forest.of(arrays), WordWeights(arrays["words"]), float(arrays["said_at"]))
+            forest = Trees(arrays["trees"].tobytes().decode())
+            return cls(forest, WordWeights(arrays["words"]), float(arrays["said_at"]))
 
 
 @cache

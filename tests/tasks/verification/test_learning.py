@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from tasks.engine.hashing import Dice
-from tasks.verification.learning import LearningArticle, examples_of, fit, restated, teaching
-from tasks.verification.verifier import Forest
+from tasks.verification.learning import LearningArticle, examples_of, fit, fit_forest, restated, teaching
 
 NAMES = ["Brenn", "Corran", "Delm", "Esk", "Farn", "Gosk", "Holm", "Irun", "Jarl", "Kell", "Lund", "Mar"]
 PASSAGES = [
@@ -58,16 +57,16 @@ def test_a_corpus_without_sentences_teaches_nothing() -> None:
         teaching([LearningArticle(["Mills"]), LearningArticle(["灯台は1901年に建てられた。"])])
 
 
-def test_a_forest_of_arrays_says_what_scikit_learn_says() -> None:
+def test_a_forest_says_what_scikit_learn_says() -> None:
     from sklearn.ensemble import RandomForestClassifier
 
     dice = np.random.default_rng(1)
     rows = dice.normal(size=(400, 5)).astype(np.float32)
     true = rows[:, 0] + rows[:, 1] ** 2 > 0.5
     weights = dice.uniform(0.5, 2, 400)
-    forest = Forest.fit(rows, true, weights, trees=7, seed=3)
+    forest = fit_forest(rows, true, weights, trees=7, seed=3)
     peer = RandomForestClassifier(
         7, min_samples_leaf=6, max_leaf_nodes=400, max_features=0.35, random_state=3, n_jobs=1
     ).fit(rows, true, sample_weight=weights)
-    assert forest.probabilities(rows) == pytest.approx(peer.predict_proba(rows)[:, 1], abs=2e-3)
-    assert forest.probabilities(rows[:0]).shape == (0,)
+    assert forest.predict(rows) == pytest.approx(peer.predict_proba(rows)[:, 1], abs=5e-5)
+    assert forest.predict(rows[:0]).shape == (0,)
