@@ -12,15 +12,15 @@ import pyarrow.compute as pc
 
 from models.exported import vocabulary_in
 from models.extractive import first_words
-from models.words import written_words
 from storage.schemas import DOCUMENTS, FEATURES, PARAGRAPHS
 from tasks.chat.client import ChatError
 from tasks.chat.completions import NoAnswerError
 from tasks.cited_summary.cited import CitedSummary, PassageNumbers, SummarySentence, counted, support_note
+from tasks.cited_summary.deciding import Attempt, Request, decide
 from tasks.cited_summary.reading import article, fetch, list_sources, read_notes, suggest_title
 from tasks.cited_summary.settings import Choice, SummarySettings
 from tasks.cited_summary.sources import GivenSource
-from tasks.cited_summary.systems import EXTRACTIVE, SummarySystem, doubts, fitting
+from tasks.cited_summary.systems import SummarySystem
 from tasks.engine.progress import Progress
 from tasks.evaluation.metrics import Summary
 from tasks.extraction.documents import extract_documents
@@ -90,30 +90,19 @@ def summarize(
     built = build_paragraphs(topic, documents, kept, words=system.words)
     paragraphs = pa.Table.from_batches(built, schema=PARAGRAPHS.schema)
     sources = list_sources(given, frontier, documents, paragraphs, settings.language)
-    asked, texts = system, paragraphs["text"].filter(pc.is_null(paragraphs["drop_reason"])).to_pylist()
-    if choice == "extractive" and (system.summarizer or system.writer or settings.writer):
-        system = system.extractive("The extractive system was asked for.")
-    elif question and settings.writer is None:
-        system = system.extractive("Sentences of the sources answer the question.")
-    elif choice == "suitable":
-        system = system.written_by(settings.writer) if settings.writer else fitting(system, texts)
+    texts = paragraphs["text"].filter(pc.is_null(paragraphs["drop_reason"])).to_pylist()
+    request = Request(system, choice, settings.writer, bool(question), settings.words)
+    system = decide(request, texts)
     number_of = {row["url"]: row["rank"] + 1 for row in frontier.to_pylist() if row["drop_reason"] is None}
     named = {number: source.title or source.name for number, source in enumerate(sources, 1)}
-    notes, made, why = list[str](), None, None
     try:
         made = _cited(title, question, topic, paragraphs, system, settings, number_of, named, progress)
-        if choice == "suitable" and system.summarizer is not None and texts:
-            why = doubts(
-                system.name, made.sentences, min(settings.words, sum(len(written_words(text)) for text in texts))
-            )
+        attempt = Attempt(system, made.sentences)
     except (ChatError, NoAnswerError) as fault:
-        why = f"{system.name} gave no summary ({fault}), so whole sentences of the sources are chosen."
-        notes.append(why)
-    if made is None or why is not None:
-        system = system.without_models(why or "")
+        attempt = Attempt(system, fault=str(fault))
+    if (system := decide(request, texts, attempt)) is not attempt.system:
         made = _cited(title, question, topic, paragraphs, system, settings, number_of, named, progress)
-    if choice == "suitable" and asked.summarizer is not None and system.name == EXTRACTIVE and not (notes or question):
-        notes.append(f"The trained model {asked.name} does not suit these sources: sentences of theirs are shown.")
+    notes = [system.note] if system.note else []
     if settings.headings and system.summarizer is not None:
         notes.append(f"{system.name} writes no headings.")
     made.sentences += made.citations.differing(made.told)

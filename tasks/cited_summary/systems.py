@@ -1,10 +1,8 @@
-"""Which system summarizes: the champion of a registry, the models of a build, a model's folder, or none of them.
-
-A model that was trained on other texts writes nonsense. Its vocabulary may show this beforehand, because it spells
-unknown words in many pieces. Its summary shows it too, because the sources support nearly none of it."""
+"""Which systems there are: the champion of a registry, the models of a build, a model's folder, or none of them. Which
+of them writes is decided in `deciding.py`."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,16 +10,13 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from models.exported import CONFIG, SETTINGS, WEIGHTS, has_checkpoint, vocabulary_in
-from models.vocabulary import Vocabulary
-from models.words import written_words
+from models.exported import CONFIG, SETTINGS, WEIGHTS, has_checkpoint
 from storage.builds import SUMMARIZER, build_names, latest_build, read_build
 from storage.directories import DirectoryRecord, fetch_directory, find_directory
 from storage.errors import StorageError
 from storage.inventory import check_format
 from storage.registry import FOLDER, read_version, version_numbers
 from storage.store import Store
-from tasks.cited_summary.cited import SummarySentence
 from tasks.cited_summary.settings import Choice
 from tasks.paragraphs.settings import ParagraphSettings
 from tasks.ranking.settings import RankingSettings
@@ -40,18 +35,6 @@ _WITHOUT_JUNK = ParagraphSettings(quality=0.76)  # as in the preset `records`, w
 _CAREFULLY = DecodingSettings(source_values=True, block_ngrams=3, max_length=200)
 _MOST_SYSTEMS = 20  # versions and builds to choose from
 _SECTIONS: Mapping[str, Any] = {"decoding": DecodingSettings, "graphs": GraphSettings, "examples": ExampleSettings}
-# Pieces a word from which a model does not suit. The vocabulary of a mini web spells pages of wikigraph in 2.21 to 2.62
-# pieces a word. Vocabularies of 4,000 and 8,000 pieces, trained on the pages of the other groups, take 1.69 to 2.09.
-MOST_PIECES = 2.2
-# Share of a model's sentences that the sources must support; a sentence that only several passages together support
-# counts half. Chosen on 30 topics of the demo's own world and 24 piles outside it (FreshWiki's articles cut into their
-# sections, and ours). Among as many others, all 30 topics of the world pass, and no pile outside it does. A higher
-# share would also refuse summaries of the world, because one passage alone supports few of their sentences.
-LEAST_BORNE_OUT = 0.25
-# Share of the requested words, or of the sources' words if these are fewer. 2 to 5 % of the demo's summaries are below
-# it.
-LEAST_WORDS = 0.2
-_SAMPLE = 200  # paragraphs whose pieces are counted
 
 
 @dataclass(frozen=True)
@@ -64,6 +47,7 @@ class SummarySystem:
     ranker: Path | None = None  # folder of the ranker; None = paragraphs are ranked by similarity with the title
     predictor: Path | None = None  # folder of the summarizer's attention predictor, if decoding needs one
     writer: WriterSettings | None = None  # the language model that writes instead of a summarizer; None for none
+    note: str = ""  # what readers learn about the choice, beside `why`
     words: WordRule = "unicode"  # how texts are cut into words
     # Settings of the stages of these names.
     paragraphs: ParagraphSettings = _WITHOUT_JUNK
@@ -243,42 +227,3 @@ def _name(folder: Path) -> str:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StorageError(f"{folder / CONFIG} does not describe a summarizer: {error}") from error
     return preset if graph == "none" else f"{preset}+{graph}"
-
-
-def fitting(system: SummarySystem, texts: Sequence[str]) -> SummarySystem:
-    """Return the system, or the extractive one ranked by similarity if the model's vocabulary does not suit the texts.
-    `system`: a system; `texts`: the usable paragraphs of the sources."""
-    folder = system.summarizer or system.ranker
-    if folder is None or not texts:
-        return system
-    rate = pieces_per_word(vocabulary_in(folder), texts[:_SAMPLE])
-    if rate <= MOST_PIECES:
-        return system
-    why = (
-        f"The model was trained on other texts (its vocabulary spells a word of these sources in {rate:.2f} pieces, "
-        f"where at most {MOST_PIECES} suit), so whole sentences of the sources are chosen."
-    )
-    return system.without_models(why)
-
-
-def doubts(name: str, sentences: Sequence[SummarySentence], words: int) -> str | None:
-    """Return why sentences of the sources should replace a model's summary; None if its summary is good enough. `name`:
-    of the model; `sentences`: what it wrote, judged; `words`: how many could have been written."""
-    wrote = sum(len(written_words(sentence.text)) for sentence in sentences)
-    if not sentences or wrote < LEAST_WORDS * words:
-        wrote_so = f"only {wrote} of {words} words" if sentences else "nothing"
-        return f"{name} wrote {wrote_so}, so whole sentences of the sources are chosen."
-    supported = sum(sentence.supported for sentence in sentences)
-    said = sum(sentence.verdict == "said" for sentence in sentences)
-    if supported + said >= 2 * LEAST_BORNE_OUT * len(sentences):
-        return None
-    return (
-        f"{name} wrote {len(sentences)} sentences: the sources support {supported} of them, and one passage alone says "
-        f"{said}, so whole sentences of the sources are chosen."
-    )
-
-
-def pieces_per_word(vocabulary: Vocabulary, texts: Sequence[str]) -> float:
-    """Return the mean number of pieces of a word as written; 0 without words."""
-    words = sum(len(written_words(text)) for text in texts)
-    return sum(map(len, vocabulary.encode_batch(list(texts)))) / words if words else 0.0

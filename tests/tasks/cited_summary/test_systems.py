@@ -20,18 +20,8 @@ from storage.recipes import ShardRecord, save_record, shard_path
 from storage.registry import Version, promote_version, save_version
 from storage.schemas import VOCABULARY
 from storage.store import Store
-from tasks.cited_summary import systems
-from tasks.cited_summary.cited import SummarySentence
-from tasks.cited_summary.systems import (
-    EXTRACTIVE,
-    SummarySystem,
-    chosen_system,
-    doubts,
-    find_system,
-    fitting,
-    pieces_per_word,
-    trained_systems,
-)
+from tasks.cited_summary import deciding
+from tasks.cited_summary.systems import EXTRACTIVE, chosen_system, find_system, trained_systems
 from tasks.ranking.ranking import TrainedRanker, describe_ranker
 from tasks.summarization.directory import describe_summarizer
 from tasks.summarization.settings import DecodingSettings
@@ -216,7 +206,7 @@ def test_a_models_folder_alone_is_ranked_by_similarity(tmp_path: Path):
 @pytest.mark.integration
 def test_nonsense_gives_way_to_sentences_of_the_sources_and_it_is_said(tmp_path: Path, monkeypatch):
     """The model is untrained, and its vocabulary is let pass as if it suited."""
-    monkeypatch.setattr(systems, "MOST_PIECES", 100.0)
+    monkeypatch.setattr(deciding, "MOST_PIECES", 100.0)
     system, said = find_system(root_with(tmp_path, "summarizer", "ranker")), []
     summary, _ = summarized(files(history_txt=HISTORY, today_html=TODAY), system=system, said=said)
     assert summary.system == EXTRACTIVE
@@ -239,49 +229,3 @@ def test_a_model_is_not_blamed_for_sources_without_text(tmp_path: Path):
     summary, _ = summarized(files(menu_txt="Home"), system=system)
     assert (summary.sentences, summary.system) == ([], "ht-small+similarity")
     assert not any("does not suit" in note for note in summary.notes)
-
-
-SAID = SummarySentence("The tower was built in 1847.", "said", (1,))
-JOINED = SummarySentence("The tower was built in 1847 and painted in 1902.", "combined", (1, 2))
-LOOSE = SummarySentence("It was financed by granite in 1990.", "partly", (1,))
-
-
-@pytest.mark.parametrize(
-    ("sentences", "shown"),
-    [
-        ([SAID], True),
-        ([JOINED], True),
-        ([LOOSE], False),
-        ([SAID, *[LOOSE] * 3], True),
-        ([SAID, *[LOOSE] * 4], False),
-        ([JOINED, LOOSE], True),
-        ([JOINED, LOOSE, LOOSE], False),
-        ([], False),
-    ],
-)
-def test_a_quarter_of_what_a_model_writes_must_be_borne_out(sentences: list[SummarySentence], shown: bool):
-    """What several passages support together counts half."""
-    assert (doubts("ht", sentences, 30) is None) == shown
-
-
-def test_why_a_model_is_replaced_counts_its_sentences():
-    assert doubts("ht", [JOINED, LOOSE, LOOSE], 100) == (
-        "ht wrote 3 sentences: the sources support 1 of them, and one passage alone says 0, so whole sentences of the "
-        "sources are chosen."
-    )
-    assert doubts("ht", [], 100) == "ht wrote nothing, so whole sentences of the sources are chosen."
-    assert doubts("ht", [SAID], 31) == "ht wrote only 6 of 31 words, so whole sentences of the sources are chosen."
-
-
-def test_a_model_of_other_texts_is_replaced_and_its_ranker_too(tmp_path: Path):
-    system = find_system(root_with(tmp_path, "summarizer", "ranker"))
-    known = ["Aral is a river in the north of Tavia.", "Boreth is a city on the southern coast."]
-    rate = pieces_per_word(vocabulary(), known)
-    other = fitting(system, ["Xylophonists zigzagged quizzically past Ouagadougou's flamboyant weathervanes."])
-    assert (other.name, other.summarizer, other.ranker, other.ranking.method) == (EXTRACTIVE, None, None, "similarity")
-    assert "was trained on other texts" in other.why
-    assert other.ranking.keep == 3
-    assert fitting(SummarySystem("x", ""), known).name == "x"
-    assert fitting(system, []) is system
-    assert rate < pieces_per_word(vocabulary(), ["Xylophonists zigzagged quizzically."])
-    assert pieces_per_word(vocabulary(), [""]) == 0
