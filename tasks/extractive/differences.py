@@ -140,8 +140,9 @@ def _of_one_time(one: Statement, other: Statement) -> bool:
 
 def _of_one_thing(one: Statement, other: Statement) -> bool:
     shorter, longer = sorted((one, other), key=lambda item: len(item.words))
-    about = frozenset({SUBJECT}) if one.label != other.label else frozenset[str]()  # "Length: 214 km": of the subject
-    few, many = shorter.words - about, longer.words - about
+    few, many = shorter.words, longer.words
+    if SUBJECT in few ^ many:  # "the opening" is that "of the gym" in a pile about the gym
+        few, many = few - {SUBJECT}, many - {SUBJECT}
     added = [word for word in many if not any(_same(word, there) for there in few)]
     if not few or len(added) != len(many) - len(few):
         return False

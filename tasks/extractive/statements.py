@@ -103,6 +103,8 @@ def _of_sentence(text: str, referents: Referents) -> Iterator[Statement]:
         uncertain = Frame.UNCERTAIN in frames
         for item in said:
             before = item.before | about
+            if SUBJECT in before and item.kind != OFFICE:  # "the gym of the school", in a pile about the school gym
+                before -= frozenset(referents.title)
             yield replace(item, before=before, years=years, uncertain=uncertain, label=label, sentence=text)
     for clause in clauses[:1]:
         referents.note(clause)
@@ -232,8 +234,9 @@ def _bounds(words: Iterable[Word]) -> frozenset[str]:
 
 
 def _stems(words: Iterable[Word]) -> frozenset[str]:
-    kept = (word.key for word in words if word.kind in {WordKind.WORD, WordKind.NAME} and word.text not in _MONTHS)
-    return frozenset(_MEASURES.get(key, key) for key in kept if key not in LIGHT)
+    kept = (word for word in words if word.kind in {WordKind.WORD, WordKind.NAME} and word.text not in _MONTHS)
+    telling = (word.key for word in kept if word.key not in LIGHT or word.text.endswith("ing"))  # "the opening"
+    return frozenset(_MEASURES.get(key, key) for key in telling)
 
 
 def stems_of(text: str) -> frozenset[str]:

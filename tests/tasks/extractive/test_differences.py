@@ -80,6 +80,9 @@ def lines(title: str, *texts: str) -> list[str]:
         ("School trip", "The bus leaves at 7.30.", "The bus leaves at 8.15 am."),
         ("Ellis Tower", "Construction of Ellis Tower was finished in 2004.", "Ellis Tower was completed in 2006."),
         ("Grant", "The application must be sent by 30 September.", "The deadline for the application is 15 October."),
+        ("School gym", "The new gym will cost 48,500 euros.", "The gym of the school will cost 52,000 euros, he said."),
+        ("School gym", "The opening is on 3 March.", "The opening of the gym takes place on 10 March."),
+        ("Mayor", "The mayor is Ann Ray.", "Mayor: Tom Hill"),
         (
             "Kestrel 3",
             "Kestrel 3 is a small satellite. It weighs 85 kg and carries two cameras.",
