@@ -35,8 +35,10 @@ def create_app(
     systems: Systems,
     credentials: str | None,
     hosts: Collection[str] | None,
+    local: bool,
 ) -> FastAPI:
-    """Return the application; `systems`: what people may choose; `credentials`: user:password; `hosts`: its names."""
+    """Return the application; `systems`: what people may choose; `credentials`: user:password; `hosts`: its names;
+    `local`: whether only this machine reaches it."""
     app = FastAPI(title="summaries", docs_url=None, redoc_url=None, openapi_url=None)
     app.add_middleware(RequestGuard, credentials=credentials, limit=settings.max_bytes, hosts=hosts)
     app.mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")
@@ -84,7 +86,7 @@ def create_app(
     add_api(app, jobs, kept, job_of, systems, settings, shared)
     add_results(app, job_of, kept, systems, shared)
     if corpus is not None:
-        add_explorer(app, corpus)
+        add_explorer(app, corpus, local=local)
     return app
 
 

@@ -16,14 +16,17 @@ from storage.errors import StorageError
 from tasks.explorer.article import differing, read_article, read_page
 from tasks.explorer.builds import Chart, chart_of, list_builds
 from tasks.explorer.corpus import KINDS, CorpusQuery, ExplorerCorpus
+from tasks.explorer.sql import ROWS, SECONDS
 
 _PAGE = 50  # rows of a page of a list
 _REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _NEAR = 3  # page numbers to either side of the present one
 
 
-def add_explorer(app: FastAPI, corpus: ExplorerCorpus) -> None:
-    """Add the routes below /corpus."""
+def add_explorer(app: FastAPI, corpus: ExplorerCorpus, *, local: bool) -> None:
+    """Add the routes below /corpus; `local`: only this machine reaches the page, so that it may also ask in SQL."""
+    if local:
+        _add_sql(app, corpus)
 
     @app.get("/corpus")
     def listing(request: Request, page: int = 1) -> HTMLResponse:
@@ -36,7 +39,7 @@ def add_explorer(app: FastAPI, corpus: ExplorerCorpus) -> None:
         pages = -(-result.matches // _PAGE)
         near = [number for number in range(page - _NEAR, page + _NEAR + 1) if 1 <= number <= pages]
         around = {"page": page, "pages": sorted({1, *near, pages}) if pages > 1 else [], "address": _addresses(asked)}
-        shown = {"corpus": corpus, "kind": KINDS[asked.kind], "asked": asked, "found": result, **around}
+        shown = {"corpus": corpus, "kind": KINDS[asked.kind], "asked": asked, "found": result, "local": local, **around}
         return render("corpus.html.j2", **shown, explores=True)
 
     @app.get("/corpus/rows.{form}")
@@ -112,6 +115,20 @@ def add_explorer(app: FastAPI, corpus: ExplorerCorpus) -> None:
         if result is None:
             raise HTTPException(404, "the corpus does not hold this page")
         return inert_response(result.body, result.mime, result.charset, passage)
+
+
+def _add_sql(app: FastAPI, corpus: ExplorerCorpus) -> None:
+    @app.get("/corpus/sql")
+    def sql(query: Annotated[str, Query(max_length=10_000)] = "") -> HTMLResponse:
+        fault, result = "", None
+        try:
+            result = corpus.query(query) if query.strip() else None
+        except ValueError as error:
+            fault = str(error)
+        tables = {kind: list(KINDS[kind].columns) for kind in corpus.kinds}
+        limits = {"seconds": SECONDS, "most": ROWS, "unread": corpus.unread(query)}
+        shown = {"query": query, "fault": fault, "result": result, "tables": tables, **limits}
+        return render("sql.html.j2", 422 if fault else 200, **shown, explores=True)
 
 
 def _query(given: Mapping[str, str], page: int) -> CorpusQuery:

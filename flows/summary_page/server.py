@@ -10,7 +10,7 @@ from typing import Any
 import uvicorn
 
 from flows.running.child_processes import free_port
-from flows.running.hosts import known_hosts
+from flows.running.hosts import is_loopback, known_hosts
 from flows.running.serve_options import CREDENTIALS, authentication, web_address
 from flows.summary_page.app import create_app
 from flows.summary_page.processes import Processes
@@ -47,8 +47,10 @@ def serve(model: str | None, explore: str | None, host: str, port: int, at_once:
     kept = KeptSummaries(root, settings)
     with Processes(model, at_once) as processes, Jobs(processes, at_once, keep=kept.save) as jobs:
         systems = OfferedSystems(model, settings)
-        hosts = known_hosts(host, os.environ)
-        app = create_app(jobs, kept, settings, corpus, systems=systems, credentials=credentials, hosts=hosts)
+        hosts, local = known_hosts(host, os.environ), is_loopback(host)
+        app = create_app(
+            jobs, kept, settings, corpus, systems=systems, credentials=credentials, hosts=hosts, local=local
+        )
         print(f"summaries      {web_address(host, port)}   (Ctrl-C stops)", file=sys.stderr)
         if credentials is not None and not given:
             print(f"sign in with   {credentials}    (shown once; {CREDENTIALS} sets it)", file=sys.stderr)

@@ -22,6 +22,7 @@ from storage.registry import FOLDER
 from storage.root import check_root
 from storage.store import Store
 from tasks.engine.data_files import read_data
+from tasks.explorer.sql import CLOSED, SqlResult, run_query
 
 _COUNTED = 60  # number of shown values of a filter, those with the most rows
 _BARS = 12  # of a histogram, about
@@ -92,7 +93,7 @@ class ExplorerCorpus:
         if build is None or not build.stages.get("articles"):
             raise StorageError(f"{store.root!r} has no build with articles: expected the root of a finished build")
         self.store, self.build = store, build
-        self._tables = duckdb.connect(config={"threads": 2})
+        self._tables = duckdb.connect(config={"threads": 2, **CLOSED})
         self._readers: dict[str, _Reader] = {}
         self._starting = threading.Lock()
         self._reader("articles")
@@ -144,6 +145,18 @@ class ExplorerCorpus:
         with CSVWriter(file, batches.schema) as table:
             for batch in batches:
                 table.write_batch(_inert(batch))
+
+    def query(self, query: str) -> SqlResult:
+        """Return the result of an SQL query over the rows of the lists that were read so far; the lists that it names
+        are read from now on. Raises ValueError: as `run_query`."""
+        named = [self._reader(kind) for kind in self.kinds if kind in query.lower()]
+        for reader in named:
+            reader.join(_WAIT_SECONDS)
+        return run_query(self._tables, query)
+
+    def unread(self, query: str) -> Sequence[str]:
+        """Return the lists that a query names and that are not read to their end."""
+        return [kind for kind in self.kinds if kind in query.lower() and self._reader(kind).is_alive()]
 
     def _checked(self, asked: CorpusQuery) -> "tuple[Kind, _Reader]":
         """Return the kind and the reader of a query, whose columns there are."""

@@ -451,6 +451,31 @@ def test_distributions_filter_with_the_keyboard_and_builds_are_compared(
     context.close()
 
 
+@pytest.mark.parametrize("width", [1280, 768, 360])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_query_in_sql_is_asked_with_the_keyboard(
+    browser: Browser, explored: str, axe_faults: Callable[[Page], list[str]], scheme: str, width: int
+) -> None:
+    page = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme).new_page()
+    page.goto(f"{explored}/corpus")
+    page.get_by_role("link", name="SQL").focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("Query").fill(
+        "SELECT words, count(*) AS paragraphs FROM paragraphs GROUP BY words ORDER BY words"
+    )
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_have_text("102 rows")
+    expect(page.locator("tbody td").last).to_have_text("1")
+    assert axe_faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.get_by_label("Query").fill("SELECT * FROM read_text('/etc/passwd')")
+    page.get_by_role("button", name="Run").press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("file system operations are disabled")
+    assert axe_faults(page) == []
+    page.context.close()
+
+
 class Held(ExplorerCorpus):
     """A corpus whose second shard is read when the test says so."""
 

@@ -32,6 +32,7 @@ def page_server(
     at_once: int = 2,
     model: str | None = None,
     root: Path | None = None,
+    local: bool = True,
 ) -> Iterator[str]:
     """Serve; yield the address. `root`: where summaries are kept; None = in a folder that is removed."""
     chosen = settings or SummarySettings()
@@ -47,7 +48,9 @@ def page_server(
         with Jobs(work or made_here, at_once, keep=kept.save) as jobs:
             systems = OfferedSystems(model, chosen)
             hosts = known_hosts("127.0.0.1", {})
-            app = create_app(jobs, kept, chosen, corpus, systems=systems, credentials=credentials, hosts=hosts)
+            app = create_app(
+                jobs, kept, chosen, corpus, systems=systems, credentials=credentials, hosts=hosts, local=local
+            )
             server = uvicorn.Server(
                 uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error", timeout_graceful_shutdown=1)
             )

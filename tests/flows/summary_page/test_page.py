@@ -452,6 +452,24 @@ def test_bars_and_shares_filter_a_list_and_it_is_downloaded(page: str) -> None:
     assert get(f"{page}/corpus/rows.xlsx").status_code == 422
 
 
+def test_sql_is_answered_on_this_machine_alone(page: str, tmp_path: Path) -> None:
+    def asked(query: str) -> tuple[int, html.HtmlElement]:
+        answer = get(f"{page}/corpus/sql", params={"query": query})
+        return answer.status_code, html.fromstring(answer.text)
+
+    get(f"{page}/corpus?of=documents")
+    status, shown = asked("SELECT host, count(*) AS rows FROM documents GROUP BY host ORDER BY host")
+    assert (status, shown.xpath("//thead//th/text()")) == (200, ["host", "rows"])
+    assert shown.xpath("//td/text()") == ["a.test", "1", "b.test", "1"]
+    status, shown = asked("DELETE FROM documents")
+    assert (status, shown.xpath("//*[@role='alert']/text()")) == (422, ["the query is DELETE: expected one SELECT"])
+    assert asked("SELECT '<b>'")[1].xpath("//td/text()") == ["<b>"]
+    assert "/corpus/sql" in get(f"{page}/corpus").text
+    with page_server(corpus=ExplorerCorpus(Store(small_corpus(tmp_path))), local=False) as open_page:
+        assert get(f"{open_page}/corpus/sql").status_code == 404
+        assert "/corpus/sql" not in get(f"{open_page}/corpus").text
+
+
 def test_builds_are_shown_over_time_and_compared(tmp_path: Path) -> None:
     root = small_corpus(tmp_path)
     names = ["20260201-000000-b", "20260202-000000-c"]
