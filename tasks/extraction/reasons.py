@@ -10,7 +10,7 @@ class DocumentReason(Reason):
     NO_BODY = "no_body", "the page has no body"
     NO_TEXT = "no_text", "no engine found a main text"
     CONSENT_WALL = "consent_wall", "it only asks for consent to cookies"
-    NOT_FOUND = "not_found", "it says that there is no such page, though the server called it a page"
+    NOT_FOUND = "not_found", "it says that the page does not exist, although its status is a success"
     BOT_CHECK = "bot_check", "it only checks that its reader is not a program"
     PARKED_DOMAIN = "parked_domain", "it only offers its domain for sale"
     UNSUPPORTED_BROWSER = "unsupported_browser", "it only asks for another browser, or for JavaScript"
@@ -20,7 +20,7 @@ class DocumentReason(Reason):
         "the PDF has no text, only pictures of pages: it needs text recognition (OCR) first",
     )
     ENCRYPTED = "encrypted", "the file is protected by a password or against copying"
-    EXPANDS_TOO_FAR = "expands_too_far", "the file is small, but what it expands to is larger than is read"
+    EXPANDS_TOO_FAR = "expands_too_far", "the file is small, but its expanded content is larger than the limit"
     EXTRACTION_TIMEOUT = "extraction_timeout", "extraction took longer than the settings allow"
     EXTRACTION_MEMORY = "extraction_memory", "extraction took more memory than the settings allow"
     EXTRACTION_FAILED = "extraction_failed", "no engine could read it: it may be damaged"

@@ -21,14 +21,14 @@ from tasks.rights.reservations import reserves_training
 class ConditionReason(Reason):
     """Why the paragraphs of a page are refused together."""
 
-    PAGE_LICENCE = "page_licence", "the licence of its page is not among those asked for"
+    PAGE_LICENCE = "page_licence", "the licence of its page is not among the wanted ones"
     PAGE_RESERVED = "page_reserved", "there is a sign that the rights of its page are reserved against mining"
     PAGE_NOT_FOR_TRAINING = "page_not_for_training", "it is reserved against training, and its article is of that split"
-    PAGE_LANGUAGE = "page_language", "its page is not surely in a language asked for"
-    PAGE_QUALITY = "page_quality", "a signal of its page's quality is outside the thresholds asked for"
+    PAGE_LANGUAGE = "page_language", "its page is not surely in a wanted language"
+    PAGE_QUALITY = "page_quality", "a signal of its page's quality is outside the chosen thresholds"
     PAGE_PERSONAL_DATA = (
         "page_personal_data",
-        "its page has more personal data, such as e-mail addresses, than asked for",
+        "its page has more personal data, such as e-mail addresses, than the settings allow",
     )
 
 

@@ -50,7 +50,7 @@ class SearchReason(Reason):
 
     QUERY_FAILED = "query_failed", "the provider did not answer the query"
     BAD_ANSWER = "bad_answer", "the provider's answer is not what its interface promises"
-    NO_RESULTS = "no_results", "the provider knows nothing of the title"
+    NO_RESULTS = "no_results", "the provider has no result for the title"
 
 
 _COLUMNS = ["url", "title", "paragraphs"]

@@ -14,8 +14,8 @@ class ArticleReason(Reason):
     EMPTY_LEAD = "empty_lead", "the source has no lead section for it: there is no target"
     NO_SOURCES = "no_sources", "neither a reference nor a search result nor a document"
     DUPLICATE_TITLE = "duplicate_title", "there is already an article with that title or name; the first one is kept"
-    MALFORMED_LINE = "malformed_line", "the line of JSON is not an article; as many as this may be refused"
-    MALFORMED_ROW = "malformed_row", "the row is not of its corpus's layout; as many as this may be refused"
+    MALFORMED_LINE = ("malformed_line", "the line of JSON is not an article; `source.malformed` limits them")
+    MALFORMED_ROW = ("malformed_row", "the row is not of its corpus's layout; `source.malformed` limits them")
     MISSING_PAGE = "missing_page", "the wiki has no page of that title"
     REVISION_GONE = "revision_gone", "that revision was hidden or deleted after it was planned"
     NO_CONTENT = "no_content", "the shards have URLs for it, but no text"

@@ -112,7 +112,7 @@ def test_every_reason_of_a_stage_has_a_meaning(stage: str) -> None:
 def test_a_stage_that_repeats_the_reasons_of_another_tells_of_both() -> None:
     assert meaning("documents", "no_text") == "no engine found a main text"
     assert meaning("documents", "timeout") == "connecting, a single read, or the whole response took too long"
-    assert meaning("compared", "page_licence") == "the licence of its page is not among those asked for"
+    assert meaning("compared", "page_licence") == "the licence of its page is not among the wanted ones"
     assert meaning("compared", "clone") == "it repeats the lead section"
     assert meaning("paragraphs", "leak") == ""
 
