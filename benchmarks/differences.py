@@ -1,9 +1,9 @@
-"""How many contradictions between two notes are listed, and how many pairs are that only look like it.
+"""How many contradictions between two notes are listed, and how many pairs that only look contradictory.
 
     python -m benchmarks.differences
 
 `differences.txt` has pairs by hand: "!" begins those that contradict each other, "=" the others.
-Two rules that learn nothing are measured too: list every pair, and list each pair whose numbers are not the same."""
+Two rules that learn nothing are measured too: list every pair, and list each pair whose numbers differ."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """The drawing of a graph of stages as SVG, which needs no network: rows from the sources down, boxes and curves.
 
-The layers are those of Sugiyama et al. 1981: a stage is in the row below the last one that it reads, an arrow that
-passes a row has a place of its own there, and the places of a row are ordered by the mean of their neighbours'."""
+The layers are those of Sugiyama et al. 1981. A stage is in the row below the last one that it reads, and an arrow that
+passes a row has its own place there. The places of a row are ordered by the mean of their neighbours'."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -75,7 +75,7 @@ def add_explorer(app: FastAPI, corpus: ExplorerCorpus, *, local: bool) -> None:
             sections = compared_builds(corpus.store, build or [])
         except (ValueError, StorageError) as error:
             return render("missing.html.j2", 422, heading="Not compared", why=str(error), explores=True)
-        written = page("Builds beside each other", sections)
+        written = page("Builds side by side", sections)
         return HTMLResponse(written, headers={"Content-Security-Policy": _REPORT_POLICY})
 
     @app.get("/corpus/report")
@@ -132,7 +132,7 @@ def _add_sql(app: FastAPI, corpus: ExplorerCorpus) -> None:
 
 
 def _query(given: Mapping[str, str], page: int) -> CorpusQuery:
-    """Return what the address of a list asks for; a kind that there is not is refused where it is looked for."""
+    """Return the query in the address of a list; an unknown kind is refused by the look-up."""
     of = given.get("of", "articles")
     kind = KINDS.get(of)
     filters, numbers = (kind.filters, kind.numbers) if kind else ((), ())
@@ -144,7 +144,7 @@ def _query(given: Mapping[str, str], page: int) -> CorpusQuery:
 
 
 def _addresses(asked: CorpusQuery) -> Callable[..., str]:
-    """Return what makes the address of a query with some of its parts changed, None = without that part."""
+    """Return a function that makes the address of a query with some of its parts changed; None = without that part."""
     ends = {
         f"{name}_{end}": value
         for name, both in asked.bounds.items()

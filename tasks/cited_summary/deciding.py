@@ -19,9 +19,8 @@ from tasks.writing.settings import WriterSettings
 # pieces a word. Vocabularies of 4,000 and 8,000 pieces, trained on the pages of the other groups, take 1.69 to 2.09.
 MOST_PIECES = 2.2
 # Share of a model's sentences that the sources must support; a sentence that only several passages together support
-# counts half. Chosen on 30 topics of the demo's own world and 24 piles outside it (FreshWiki's articles cut into their
-# sections, and ours). Among as many others, all 30 topics of the world pass, and no pile outside it does. A higher
-# share would also refuse summaries of the world, because one passage alone supports few of their sentences.
+# counts half. All of 30 topics of the demo pass, and none of 24 outside it. A higher share would also refuse summaries
+# of the demo, because one passage alone supports few of their sentences.
 LEAST_BORNE_OUT = 0.25
 # Share of the requested words, or of the sources' words if these are fewer. 2 to 5 % of the demo's summaries are below
 # it.
@@ -31,7 +30,7 @@ _SAMPLE = 200  # paragraphs whose pieces are counted
 
 @dataclass(frozen=True)
 class Request:
-    """What people ask for, and what there is."""
+    """A request, and the available systems."""
 
     system: SummarySystem  # the best system that is there, or the chosen one
     choice: Choice = "suitable"
@@ -41,7 +40,7 @@ class Request:
 
 
 class Attempt(NamedTuple):
-    """What a system wrote."""
+    """A system's summary."""
 
     system: SummarySystem
     sentences: Sequence[SummarySentence] = ()  # with their verdicts
@@ -49,9 +48,9 @@ class Attempt(NamedTuple):
 
 
 def decide(request: Request, texts: Sequence[str], attempt: Attempt | None = None) -> SummarySystem:
-    """Return the system that writes. `texts`: the usable paragraphs of the sources. `attempt`: what the chosen system
-    wrote. Its own system is returned if the attempt is shown, else the one that replaces it; None = nothing is written
-    yet."""
+    """Return the system that writes. `texts`: the usable paragraphs of the sources. `attempt`: the summary of the
+    chosen system, None before it is written. The same system is returned if its summary is shown, else the one that
+    replaces it."""
     if attempt is not None:
         return _by_attempt(request, texts, attempt)
     system = request.system

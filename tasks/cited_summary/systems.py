@@ -47,7 +47,7 @@ class SummarySystem:
     ranker: Path | None = None  # folder of the ranker; None = paragraphs are ranked by similarity with the title
     predictor: Path | None = None  # folder of the summarizer's attention predictor, if decoding needs one
     writer: WriterSettings | None = None  # the language model that writes instead of a summarizer; None for none
-    note: str = ""  # what readers learn about the choice, beside `why`
+    note: str = ""  # what readers learn about the choice, besides `why`
     words: WordRule = "unicode"  # how texts are cut into words
     # Settings of the stages of these names.
     paragraphs: ParagraphSettings = _WITHOUT_JUNK

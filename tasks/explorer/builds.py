@@ -1,4 +1,4 @@
-"""The builds of a root over time: settings that changed, sizes, scores, and these as lines of a chart."""
+"""The builds of a root over time: settings that changed, sizes, scores, and a chart of the scores."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,14 +23,14 @@ class BuildRow:
     created: str  # UTC time, ISO 8601
     changed: Sequence[tuple[str, str, str]]  # settings that differ from the build before: name, value there, value here
     articles: int | None  # that it kept; None = it has none
-    metric: str = ""  # by which its report compares systems; "" = it has no report that says
+    metric: str = ""  # by which its report compares systems; "" = unknown
     # system that does not read the target -> mean under it, percent; the highest first
     scores: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class BuildList:
-    """The newest builds, and what is not listed."""
+    """The newest builds, and which are not listed."""
 
     rows: Sequence[BuildRow]  # the newest first
     latest: str  # name of the one in use

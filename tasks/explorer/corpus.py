@@ -27,7 +27,7 @@ from tasks.explorer.sql import CLOSED, SqlResult, run_query
 _COUNTED = 60  # number of shown values of a filter, those with the most rows
 _BARS = 12  # of a histogram, about
 _BATCH = 50_000  # rows of a download that are held at once
-FORMULA = r"^[=+\-@\t\r]"  # what makes a spreadsheet run a cell
+FORMULA = r"^[=+\-@\t\r]"  # first characters that make a spreadsheet run a cell
 _WAIT_SECONDS = 1.0  # how long an answer waits for shards that are not read yet
 _log = logging.getLogger(__name__)
 
@@ -112,7 +112,7 @@ class ExplorerCorpus:
         return [name for name, kind in KINDS.items() if any(stage in self.build.stages for stage in kind.stages)]
 
     def find(self, asked: CorpusQuery) -> Listing:
-        """Return rows. Raises StorageError: the build has no such rows, or there is no such column."""
+        """Return rows. Raises StorageError: the build has no such rows or column."""
         kind, reader = self._checked(asked)
         reader.join(_WAIT_SECONDS)
         tables, (where, given) = self._tables.cursor(), _where(kind, asked)
@@ -129,7 +129,7 @@ class ExplorerCorpus:
         return Listing(rows, matches, counts, bars, reader.read, reader.shards)
 
     def write(self, asked: CorpusQuery, file: IO[bytes], form: Literal["csv", "parquet"]) -> None:
-        """Write every row of a query once all shards are read: as CSV, whose texts no spreadsheet runs, or as Parquet.
+        """Write every row of a query once all shards are read: as CSV that is safe for spreadsheets, or as Parquet.
         Raises StorageError: as `find`."""
         kind, reader = self._checked(asked)
         reader.join()
@@ -159,7 +159,7 @@ class ExplorerCorpus:
         return [kind for kind in self.kinds if kind in query.lower() and self._reader(kind).is_alive()]
 
     def _checked(self, asked: CorpusQuery) -> "tuple[Kind, _Reader]":
-        """Return the kind and the reader of a query, whose columns there are."""
+        """Return the kind and the reader of a query, after checking its columns."""
         if asked.kind not in self.kinds:
             raise StorageError(f"build {self.build.name} has no {asked.kind!r}: expected {', '.join(self.kinds)}")
         kind = KINDS[asked.kind]
@@ -274,7 +274,7 @@ def _selected(kind: Kind, asked: CorpusQuery, part: str = "") -> tuple[str, list
 
 
 def _where(kind: Kind, asked: CorpusQuery, without: str = "") -> tuple[str, list[Any]]:
-    """Return the condition of a query, but for one column, as SQL and its values."""
+    """Return the condition of a query, without one column, as SQL and its values."""
     conditions: list[tuple[str, Any]] = [
         (f"{name} = ?", value) for name, value in asked.chosen.items() if value and name != without
     ]
@@ -313,7 +313,7 @@ def _width(least: float, *, whole: bool) -> float:
 
 
 def _inert(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return rows whose texts a spreadsheet shows and does not run."""
+    """Return rows whose texts a spreadsheet only shows."""
     columns = [
         pc.if_else(pc.match_substring_regex(column, FORMULA), pc.binary_join_element_wise("'", column, ""), column)
         if pa.types.is_string(column.type)

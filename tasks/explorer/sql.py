@@ -1,7 +1,7 @@
 """SQL over the tables of the lists: one SELECT, which reads nothing else, for a limited time, with a limited result.
 
 DuckDB itself is opened without access to files, network and variables of Python (`corpus.py`), so that a query sees the
-tables alone. Whatever is not a SELECT is refused before it runs."""
+tables alone. A statement other than a SELECT is refused before it runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

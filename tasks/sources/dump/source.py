@@ -163,8 +163,8 @@ class DumpSource:
         return ArticleReader(site, self.wikitext), read_pages(xml, partition.name, fragment=file.index is not None)
 
     def _files(self) -> list[InputFile]:
-        """Return the files in the order of the settings, with their indexes: that of a file lies beside it under the
-        name that Wikimedia gives it. Raises FileNotFoundError: a file is missing, or nothing matches a pattern;
+        """Return the files in the order of the settings, with their indexes. The index of a file is in the same folder,
+        under Wikimedia's name for it. Raises FileNotFoundError: a file is missing, or nothing matches a pattern;
         ValueError: no path was given, or a file is of another kind."""
         files = input_files(self.settings.paths, "source.dump.paths", "MediaWiki XML")
         for number, file in enumerate(files):
