@@ -37,26 +37,26 @@ def run_command(command: str, settings: Mapping[str, Any], report: Report) -> No
     except ValidationError as error:
         raise ValueError(explain(error)) from error
     paths = filter(None, [_PACKAGES, os.environ.get("PYTHONPATH")])
+    last = deque[str](maxlen=_KEPT_LINES)
     with TemporaryDirectory(prefix="wikisum-") as folder:
         file = Path(folder) / "settings.yaml"
         file.write_text(json.dumps(settings, default=str), encoding="utf-8")
-        process = subprocess.Popen(
+        with subprocess.Popen(
             [sys.executable, "-P", "-m", "flows", command, "--config", str(file)],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,  # a Ctrl-C reaches the program, which stops the command once
-        )
-        last = deque[str](maxlen=_KEPT_LINES)
-        try:
-            assert process.stdout is not None
-            for now in progress_of(_kept(process.stdout, last)):
-                report(now)
-            code = process.wait()
-        finally:
-            if process.poll() is None:
-                stop(process, _SAVE_SECONDS)
+        ) as process:
+            try:
+                assert process.stdout is not None
+                for now in progress_of(_kept(process.stdout, last)):
+                    report(now)
+                code = process.wait()
+            finally:
+                if process.poll() is None:
+                    stop(process, _SAVE_SECONDS)
     if code:
         raise RuntimeError(_failure(command, list(last)))
 

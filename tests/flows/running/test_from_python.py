@@ -2,10 +2,14 @@
 
 import io
 import sys
+from pathlib import Path
 
+import psutil
 import pytest
 
 from flows.running.from_python import progress_of, run_command, shown_progress
+from storage.root import root_lock
+from storage.store import Store
 from tasks.engine.progress import Progress
 
 OUTPUT = """loading
@@ -59,7 +63,29 @@ def test_a_wrong_setting_is_named_before_anything_starts() -> None:
 
 
 @pytest.mark.integration
-def test_a_command_that_fails_says_why(tmp_path: object) -> None:
+def test_a_command_that_fails_says_why(tmp_path: Path) -> None:
     settings = {"preset": "records", "root": f"{tmp_path}/root", "source.records.paths": [f"{tmp_path}/none.jsonl"]}
     with pytest.raises(RuntimeError, match=r"^(?s:.*)none\.jsonl"):
         run_command("corpus", settings, lambda now: None)
+
+
+@pytest.mark.integration
+def test_an_interruption_ends_the_command_and_frees_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PREFECT_HOME", str(tmp_path / "prefect"))
+    monkeypatch.setenv("PREFECT_API_URL", "")
+    root, before, seen = str(tmp_path / "root"), children(), list[Progress]()
+
+    def interrupted(now: Progress) -> None:
+        seen.append(now)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_command("corpus", {"root": root, "source": {"miniweb": {"topics": 24}}}, interrupted)
+    assert seen == [Progress("intake: computing 1 of 1: never made here", 0.0)]
+    assert children() <= before
+    with root_lock(Store(root)):
+        pass
+
+
+def children() -> set[int]:
+    return {child.pid for child in psutil.Process().children(recursive=True)}

@@ -35,6 +35,13 @@ def test_a_sentence_without_support_stays_and_names_what_is_missing():
     assert partly.tested == "not found: 1990"
 
 
+def test_a_sentence_is_copied_if_a_paragraph_that_the_system_read_has_it_word_for_word():
+    text = "The lamp burned whale oil. The keeper Ann Molloy left in 1986. It stands on granite."
+    for read, copied in ((None, [True, False, True]), (1, [False, False, True])):
+        sentences = PassageNumbers(TEXTS, PLACES).of("Skerry Point", Summary(text, read=read))
+        assert [sentence.copied for sentence in sentences] == copied
+
+
 def test_attention_decides_between_passages_with_the_same_values():
     texts = ["The tower was built in 1847.", "The tower was built in 1847. It is red."]
     attention = np.array([[0.1, 0.9]] * 7, np.float32)
