@@ -37,7 +37,6 @@ SIZES = (
     "--training.validation-interval=200",
     "--training.validation-articles=60",
     "--attention.steps=200",
-    "--attention.validation-interval=100",
     "--decoding.max-length=200",
     "--decoding.beam=4",
     "--tables.tables=000-2,002-1,002-2,002-4,002-5",

@@ -116,8 +116,9 @@ def attention(
     """Train the predictor of a summarizer's attention to paragraphs, as models/attention-NAME."""
     name = f"attention-{summarizer.name.removeprefix('models/')}"
     function = "tasks.summarization.attention_training:train_attention"
-    settings, seed = settings or session.config.attention, {"seed": session.config.seed}
-    recipe = Recipe(f"models/{name}", function, settings, seed, version=1)
+    settings, common = settings or session.config.attention, session.config.training
+    arguments = {"batch_tokens": common.batch_tokens, "validation_interval": common.validation_interval}
+    recipe = Recipe(f"models/{name}", function, settings, {**arguments, "seed": session.config.seed}, version=1)
     inputs = {"shards": _shards(read), "summarizer": contents(summarizer)}
     return session.training(results.PredictorModel, recipe, inputs, name)
 

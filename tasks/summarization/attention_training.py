@@ -45,6 +45,8 @@ def train_attention(
     *,
     directory: Path,  # gets model.safetensors, config.json and metrics.jsonl, and checkpoints meanwhile
     seed: int,  # of weights, dropout and the order of examples
+    batch_tokens: int,  # source tokens, and target tokens, of a batch, padding included
+    validation_interval: int,  # steps between validations, each with a checkpoint
     device: str = "cpu",  # auto | cpu | cuda | cuda:N
     log_interval: int = 50,  # steps between lines of metrics.jsonl and reports of progress
     progress: Callable[[TrainingProgress], None] | None = None,  # also called after a validation
@@ -57,12 +59,11 @@ def train_attention(
     message. TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved."""
     trained = load_summarizer(summarizer, device=find_device(device))
     check_predictable(to_config_dict(trained.model)["architecture"])
-    check_budget(trained.layout, settings.batch_tokens)
+    check_budget(trained.layout, batch_tokens)
     with torch_threads(_THREADS):
-        objective = AttentionObjective(shards, trained, settings, seed)
+        objective = AttentionObjective(shards, trained, batch_tokens, seed)
         digest = weights_digest(summarizer / WEIGHTS)
-        free = ("steps", "validation_interval")  # may change during a run
-        fixed = {name: value for name, value in settings.recipe().items() if name not in free}
+        fixed = {name: value for name, value in settings.recipe().items() if name != "steps"}  # may change during a run
         result = Trainer(
             objective,
             noam(factor=settings.learning_rate_factor, model_size=objective.size, warmup=settings.warmup),
@@ -72,12 +73,12 @@ def train_attention(
                 keep_best=1,
                 precision="float32",
                 seed=seed,
-                validation_interval=settings.validation_interval,
+                validation_interval=validation_interval,
             ),
             directory,
             ranks=Ranks(objective.device),
             progress=progress,
-            fingerprint={**fixed, "seed": seed, "summarizer": digest},
+            fingerprint={**fixed, "batch_tokens": batch_tokens, "seed": seed, "summarizer": digest},
         ).run()
         describe_predictor(directory, objective.model, summarizer=digest)
         return {
@@ -97,8 +98,8 @@ class AttentionObjective(Objective[Batch]):
     measures = ("error",)
     unit = "squared error/paragraph"
 
-    def __init__(self, shards: Shards, trained: TrainedSummarizer, settings: AttentionSettings, seed: int) -> None:
-        self.trained, self.settings = trained, settings
+    def __init__(self, shards: Shards, trained: TrainedSummarizer, batch_tokens: int, seed: int) -> None:
+        self.trained, self.batch_tokens = trained, batch_tokens
         self.device = next(trained.model.parameters()).device
         self.size = size = to_config_dict(trained.model)["model_size"]
         torch.manual_seed(seed)
@@ -106,7 +107,7 @@ class AttentionObjective(Objective[Batch]):
             AttentionPredictorConfig(size, _FEED_FORWARD * size, _HEADS, _LAYERS, DROPOUT)
         )
         self.stream = BatchStream(
-            SplitShards(shards, "train", trained.graph), trained.layout, batch_tokens=settings.batch_tokens, seed=seed
+            SplitShards(shards, "train", trained.graph), trained.layout, batch_tokens=batch_tokens, seed=seed
         )
         self.valid = [validation_examples(shards, trained.graph, _VALIDATION_ARTICLES)]
 
@@ -143,7 +144,7 @@ class AttentionObjective(Objective[Batch]):
     def error(self, expected: Callable[[Tensor, Tensor], Tensor]) -> float | None:
         """Return the mean squared error of a prediction made from paragraph embeddings and their mask."""
         total, paragraphs = 0.0, 0
-        for batch in sweep(self.valid, self.trained.layout, batch_tokens=self.settings.batch_tokens):
+        for batch in sweep(self.valid, self.trained.layout, batch_tokens=self.batch_tokens):
             paragraphs_BPD, mask_BP, labels_BP = self.inputs(batch, self.device)
             count = int(mask_BP.sum())
             total += count * attention_loss(expected(paragraphs_BPD, mask_BP), labels_BP, mask_BP).item()
@@ -152,4 +153,4 @@ class AttentionObjective(Objective[Batch]):
 
     def remedy(self, batch: Batch) -> str:
         """Return the shape of the batch and advise a smaller token budget."""
-        return f"sources {tuple(batch.source.tokens.shape)}: lower batch_tokens (now {self.settings.batch_tokens})"
+        return f"sources {tuple(batch.source.tokens.shape)}: lower batch_tokens (now {self.batch_tokens})"

@@ -184,18 +184,14 @@ class TrainingSettings(Settings):
 
 
 class AttentionSettings(Settings):
-    """How the attention predictor is trained; what Ma & Zong 2022 leaves open is as for its summarizer."""
+    """How the attention predictor is trained; its batches and validations are those of `training`."""
 
     steps: int = Field(100_000, ge=1, le=MOST_STEPS)
     """updates of the weights (Ma & Zong 2022, sec. 5.2: about 100,000)"""
-    batch_tokens: int = Field(10_500, ge=16, le=MOST_TOKENS)
-    """source tokens, and target tokens, of a batch, padding included (unstated in Ma & Zong 2022)"""
     learning_rate_factor: float = Field(1.0, gt=0, le=1_000)
     """factor of the noam schedule, Vaswani et al. 2017 (unstated in Ma & Zong 2022)"""
     warmup: int = Field(16_000, ge=1, le=MOST_STEPS)
     """steps of warm-up (Ma & Zong 2022, sec. 5.2, of PHT: 16,000)"""
-    validation_interval: int = Field(2500, ge=1, le=MOST_STEPS)
-    """steps between validations, each with a checkpoint"""
 
 
 class DecodingSettings(Settings):

@@ -22,7 +22,7 @@ Train = Callable[..., dict[str, Any]]
 SIZES = {"model_size": 32, "feed_forward_size": 64, "heads": 2, "encoder_layers": 1, "decoder_layers": 1}
 PHT = TINY.model_copy(update={"preset": "pht", "overrides": SIZES})
 RANKER = RankerSettings(hidden=16, batch_paragraphs=16, validation_interval=8)
-ATTENTION = AttentionSettings(steps=10, batch_tokens=512, warmup=4, validation_interval=4)
+ATTENTION = AttentionSettings(steps=10, warmup=4)
 
 
 def summarizer(directory: Path, teacher: Path, **more: Any) -> dict[str, Any]:
@@ -40,7 +40,8 @@ def ranker(directory: Path, teacher: Path, **more: Any) -> dict[str, Any]:
 
 def attention(directory: Path, teacher: Path, **more: Any) -> dict[str, Any]:
     """Train the attention predictor of the summarizer in `teacher`."""
-    return train_attention(shards(), teacher, ATTENTION, directory=directory, seed=1, log_interval=1, **more)
+    few = {"batch_tokens": 512, "validation_interval": 4, "log_interval": 1}
+    return train_attention(shards(), teacher, ATTENTION, directory=directory, seed=1, **few, **more)
 
 
 TRAININGS: dict[str, Train] = {"summarizer": summarizer, "ranker": ranker, "attention": attention}

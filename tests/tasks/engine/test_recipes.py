@@ -42,10 +42,8 @@ DEFAULTS: dict[type[Settings], dict[str, object]] = {
     },
     AttentionSettings: {
         "steps": 100_000,  # Ma & Zong 2022, sec. 5.2
-        "batch_tokens": 10_500,
         "learning_rate_factor": 1.0,  # Vaswani et al. 2017
         "warmup": 16_000,  # Ma & Zong 2022, sec. 5.2, of PHT
-        "validation_interval": 2500,
     },
     RankerSettings: {
         "hidden": 256,  # Liu & Lapata 2019, sec. 4

@@ -6,6 +6,7 @@ import re
 import signal
 import threading
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -23,7 +24,12 @@ pytestmark = pytest.mark.integration
 
 SIZES = {"model_size": 32, "feed_forward_size": 64, "heads": 2, "dropout": 0.0}
 PHT = TINY.model_copy(update={"preset": "pht", "overrides": {**SIZES, "encoder_layers": 1, "decoder_layers": 2}})
-SHORT = AttentionSettings(steps=6, batch_tokens=512, warmup=4, validation_interval=2)
+SHORT = AttentionSettings(steps=6, warmup=4)
+
+
+def train(data: InMemory, summarizer: Path, settings: AttentionSettings, **more: Any) -> dict[str, Any]:
+    few = {"batch_tokens": 512, "validation_interval": 2}
+    return train_attention(data, summarizer, settings, **{**few, **more})
 
 
 def summarizer_in(directory: Path, settings: SummarizerSettings = PHT, data: InMemory | None = None) -> Path:
@@ -40,7 +46,7 @@ def summarizer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def trained(summarizer: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("trained")
-    train_attention(shards(), summarizer, SHORT, directory=directory, seed=1)
+    train(shards(), summarizer, SHORT, directory=directory, seed=1)
     return directory
 
 
@@ -53,19 +59,15 @@ def test_it_learns_more_than_that_all_paragraphs_are_alike(
 ) -> None:
     monkeypatch.setattr("tasks.summarization.attention_training.DROPOUT", 0.0)
     data = InMemory([(pa.concat_tables([examples("train"), examples("valid")]),)])
-    settings = SHORT.model_copy(
-        update={"steps": 24, "validation_interval": 12, "learning_rate_factor": 0.1, "warmup": 10}
-    )
-    found = train_attention(data, summarizer, settings, directory=tmp_path, seed=1)
+    settings = SHORT.model_copy(update={"steps": 24, "learning_rate_factor": 0.1, "warmup": 10})
+    found = train(data, summarizer, settings, directory=tmp_path, seed=1, validation_interval=12)
     assert found["validation_error"] < found["uniform_error"] / 5
     assert json.loads(json.dumps(found)) == found
 
 
 def test_a_model_directory_and_its_metrics(summarizer: Path, tmp_path: Path) -> None:
     reports: list[TrainingProgress] = []
-    found = train_attention(
-        shards(), summarizer, SHORT, directory=tmp_path, seed=1, log_interval=1, progress=reports.append
-    )
+    found = train(shards(), summarizer, SHORT, directory=tmp_path, seed=1, log_interval=1, progress=reports.append)
     assert found["published"] == ["model.safetensors", "config.json"]
     assert found["steps"] == 6
     assert found["validation_error"] == min(report.validation for report in reports if report.validation)
@@ -96,8 +98,8 @@ def test_an_interrupted_training_ends_in_the_same_model(trained: Path, summarize
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train_attention(shards(), summarizer, SHORT, directory=tmp_path, seed=1, log_interval=1, progress=fail)
-    train_attention(shards(), summarizer, SHORT, directory=tmp_path, seed=1)
+        train(shards(), summarizer, SHORT, directory=tmp_path, seed=1, log_interval=1, progress=fail)
+    train(shards(), summarizer, SHORT, directory=tmp_path, seed=1)
     for file in ("model.safetensors", "config.json"):
         assert (tmp_path / file).read_bytes() == (trained / file).read_bytes(), file
 
@@ -112,26 +114,26 @@ def test_sigterm_saves_a_checkpoint_that_the_next_run_goes_on_from(
             os.kill(os.getpid(), signal.SIGTERM)
 
     with pytest.raises(TrainingStopped, match="stopped by SIGTERM after step 3"):
-        train_attention(shards(), summarizer, SHORT, directory=tmp_path, seed=1, log_interval=1, progress=stop)
+        train(shards(), summarizer, SHORT, directory=tmp_path, seed=1, log_interval=1, progress=stop)
     reports: list[TrainingProgress] = []
-    train_attention(shards(), summarizer, SHORT, directory=tmp_path, seed=1, log_interval=1, progress=reports.append)
+    train(shards(), summarizer, SHORT, directory=tmp_path, seed=1, log_interval=1, progress=reports.append)
     assert reports[0].step == 4
     assert (tmp_path / "model.safetensors").read_bytes() == (trained / "model.safetensors").read_bytes()
 
 
 def test_another_run_in_the_same_directory_is_refused(trained: Path, summarizer: Path) -> None:
     with pytest.raises(ValueError, match=r"other settings \(seed\): seed was 1 and is 2"):
-        train_attention(shards(), summarizer, SHORT, directory=trained, seed=2)
+        train(shards(), summarizer, SHORT, directory=trained, seed=2)
     changed = SHORT.model_copy(update={"warmup": 5})
     with pytest.raises(ValueError, match=r"warmup was 4 and is 5"):
-        train_attention(shards(), summarizer, changed, directory=trained, seed=1)
+        train(shards(), summarizer, changed, directory=trained, seed=1)
 
 
 def test_a_summarizer_without_paragraph_embeddings_is_refused_before_anything_is_read(tmp_path: Path) -> None:
     directory = summarizer_in(tmp_path / "ht", TINY)
     unread = InMemory([])
     with pytest.raises(ValueError, match=r"parallel or graphsum.*not for one of 'hierarchical'"):
-        train_attention(unread, directory, SHORT, directory=tmp_path / "attention", seed=1)
+        train(unread, directory, SHORT, directory=tmp_path / "attention", seed=1)
     assert not (tmp_path / "attention").exists()
 
 
@@ -141,15 +143,15 @@ def test_graphsum_is_learned_from_with_its_graph(tmp_path: Path) -> None:
     table = pa.concat_tables([examples("train"), examples("valid")])
     data = InMemory([(table, graphs(table))])
     directory = summarizer_in(tmp_path / "graphsum", settings, data)
-    found = train_attention(data, directory, SHORT, directory=tmp_path / "attention", seed=1)
+    found = train(data, directory, SHORT, directory=tmp_path / "attention", seed=1)
     assert found["validation_error"] is not None
     with pytest.raises(ValueError, match="expected shards of examples and graphs"):
-        train_attention(InMemory([(table,)]), directory, SHORT, directory=tmp_path / "other", seed=1)
+        train(InMemory([(table,)]), directory, SHORT, directory=tmp_path / "other", seed=1)
 
 
 def test_without_validation_examples_the_last_weights_are_the_model(summarizer: Path, tmp_path: Path) -> None:
     data = InMemory([(examples("train"),)])
-    found = train_attention(data, summarizer, SHORT, directory=tmp_path, seed=1)
+    found = train(data, summarizer, SHORT, directory=tmp_path, seed=1)
     assert (found["validation_error"], found["uniform_error"]) == (None, None)
     last = tmp_path / "checkpoints/step-00000006/model.safetensors"
     assert (tmp_path / "model.safetensors").read_bytes() == last.read_bytes()
@@ -166,18 +168,17 @@ def test_a_predictor_is_that_of_one_summarizer(trained: Path, summarizer: Path, 
 
 
 def test_what_cannot_be_trained_is_an_error(summarizer: Path, tmp_path: Path) -> None:
-    few = SHORT.model_copy(update={"batch_tokens": 100})
     with pytest.raises(ValueError, match=r"batch_tokens of 100 .* expected at least 120"):
-        train_attention(shards(), summarizer, few, directory=tmp_path, seed=1)
+        train(shards(), summarizer, SHORT, directory=tmp_path, seed=1, batch_tokens=100)
     with pytest.raises(ValueError, match="found none in 1 shards"):
-        train_attention(InMemory([(examples("valid"),)]), summarizer, SHORT, directory=tmp_path, seed=1)
+        train(InMemory([(examples("valid"),)]), summarizer, SHORT, directory=tmp_path, seed=1)
 
 
 def test_threads_are_always_two(summarizer: Path, tmp_path: Path) -> None:
     """Sums, and so the bytes of weights, depend on their number."""
     seen: list[int] = []
     settings = SHORT.model_copy(update={"steps": 2})
-    train_attention(
+    train(
         shards(),
         summarizer,
         settings,

@@ -43,8 +43,9 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     summarizer, predictor = (tmp_path_factory.mktemp(name) for name in ("summarizer", "predictor"))
     data = InMemory([(pa.concat_tables([examples("train", paragraphs=4), examples("valid", paragraphs=4)]),)])
     train_summarizer(data, vocabulary(), PHT, training=FEW, directory=summarizer, seed=1)
-    settings = AttentionSettings(steps=4, batch_tokens=512, warmup=2)
-    train_attention(data, summarizer, settings, directory=predictor, seed=1)
+    settings = AttentionSettings(steps=4, warmup=2)
+    few = {"batch_tokens": 512, "validation_interval": 2500}
+    train_attention(data, summarizer, settings, directory=predictor, seed=1, **few)
     return summarizer, predictor
 
 
