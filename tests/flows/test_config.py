@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from flows.config import PRESETS, BuildConfig, merge
 from flows.running.command_line import options
+from flows.running.settings_file import read_settings
 from tasks.summarization.settings import TrainingSettings
 
 
@@ -232,3 +233,10 @@ def test_imported_paragraphs_are_compared_only_if_that_is_asked() -> None:
 def test_there_are_no_more_settings_than_before() -> None:
     """The number may only fall. What no paper, machine, corpus, budget or language asks for is a constant."""
     assert len(list(options(BuildConfig))) <= 230
+
+
+@pytest.mark.parametrize(
+    "file", sorted((Path(__file__).parents[2] / "benchmarks").glob("*.yaml")), ids=lambda file: file.name
+)
+def test_settings_files_of_benchmarks_are_taken(file: Path) -> None:
+    BuildConfig.model_validate(read_settings(file).values)
