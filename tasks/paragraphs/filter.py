@@ -17,7 +17,7 @@ class ParagraphReason(Reason):
 
     TOO_LONG = "too_long", "longer than any author's paragraph"
     NO_LETTERS = "no_letters", "no letter in it"
-    TOO_SHORT = "too_short", "it has fewer than six words"
+    TOO_SHORT = "too_short", "fewer than six words"
     MOSTLY_LINKS = "mostly_links", "most of it is web addresses"
     MOSTLY_SYMBOLS = "mostly_symbols", "most of it is digits, punctuation and signs"
     MARKUP = "markup", "code or markup rather than prose"

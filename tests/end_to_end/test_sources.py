@@ -652,8 +652,8 @@ def test_the_corpus_alone_is_a_build(tmp_path: Path, prefect_server: None) -> No
         "vocabulary            1",
         "",
         "Size of the corpus, as in Shen et al. 2023, Table 1",
-        "corpus                           instances  documents  source, words  target, words",
-        "this one                                 2        1.0             54             30",
+        "corpus                     instances  documents  source, words  target, words",
+        "this one                           2        1.0             54             30",
     ]
     build = latest_build(Store(root))
     assert build is not None and build.report is None and build.models == {}

@@ -136,11 +136,11 @@ def test_the_frozen_split_is_judged_shard_by_shard(tmp_path: Path) -> None:
         "challenger_predictions",
         "challenger_scores",
     )
-    assert {stage: len(session.run.stages[stage].shards) for stage in stages} == dict.fromkeys(stages, 2)
+    assert {stage: len(session.run.stages[stage].shards) for stage in stages} == dict.fromkeys(stages, 3)
     frozen = [job for job in jobs if job.stage == "articles" and "of" in job.recipe.arguments]
     assert [
         (job.recipe.arguments["shard"], job.recipe.arguments["of"], job.recipe.arguments["articles"]) for job in frozen
-    ] == [(0, 2, 40), (1, 2, 40)]
+    ] == [(0, 3, 40), (1, 3, 40), (2, 3, 40)]
 
 
 def no_articles() -> pa.Table:

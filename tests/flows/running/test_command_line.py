@@ -79,7 +79,7 @@ def test_null_is_the_word_for_no_value_on_the_command_line_and_in_files(source: 
 def test_help_is_one_screen_of_what_people_change(command: Callable[..., Done]) -> None:
     shown = command("--help").stdout
     assert len(shown.splitlines()) <= 40
-    for words in ("--source.records.paths", "ht", "--dry-run", "retraining (13)", "--help SECTION"):
+    for words in ("--source.records.paths", "ht", "--dry-run", "retraining (12)", "--help SECTION"):
         assert words in shown
     assert "--graphs.similarity-threshold" not in shown
     assert re.search(r"--training.steps .*\[700\]\n", shown)  # of the default preset, not of the section

@@ -19,8 +19,8 @@ READS_LIKE = "it reads like a reference, a caption, a teaser or a comment rather
         ([HEADING, REFERENCE], f"1 of its 2 paragraphs: {READS_LIKE}"),  # one each: the heading is not why
         ([HEADING, HEADING, REFERENCE], f"1 of its 3 paragraphs: {READS_LIKE}"),
         ([HEADING, MENU], "1 of its 2 paragraphs: a menu or a list of links"),
-        ([HEADING], "its only paragraph: fewer words than the settings ask for"),
-        ([HEADING, HEADING], "2 of its 2 paragraphs: fewer words than the settings ask for"),
+        ([HEADING], "its only paragraph: fewer than six words"),
+        ([HEADING, HEADING], "2 of its 2 paragraphs: fewer than six words"),
     ],
 )
 def test_a_source_is_refused_for_what_refuses_most_of_its_text(paragraphs: list[tuple[str, str]], why: str) -> None:

@@ -70,7 +70,7 @@ def test_sources_that_cannot_be_used_say_why_and_the_others_are_summarized():
         "the host has no public address (private, loopback, link-local, metadata, ...)",
         "its text is not in the language of the summary, 'en'",
         "it says nothing that an earlier source does not say: every usable paragraph is a repetition",
-        "none of its text is prose that can be used; 3 of its 3 paragraphs: fewer words than the settings ask for",
+        "none of its text is prose that can be used; 3 of its 3 paragraphs: fewer than six words",
         "the PDF has no text, only pictures of pages: it needs text recognition (OCR) first",
         "it has 2,000 MB: expected at most 20 MB",
     ]

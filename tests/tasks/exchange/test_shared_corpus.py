@@ -176,7 +176,7 @@ def test_the_card_tells_a_stranger_what_is_in_the_folder(root: Path, tmp_path: P
         "| paragraphs of an article | 1.3 | 2.0 |",
         "| highest ROUGE-2 recall of an article's paragraphs, % | 37.5 | 0.0 |",
         "| not recorded | 1 |",
-        "| paragraphs | `too_short` | 2 | fewer words than the settings ask for |",
+        "| paragraphs | `too_short` | 2 | fewer than six words |",
         "find out whether you may use",
         "**The text of 3 of 5 documents is left out**, because no licence of theirs was found, or it forbids changes.",
         "| may be shared and changed | 2 | 40.0 |",
