@@ -13,7 +13,7 @@ from tasks.verification.learning import LearningArticle, examples_of
 from tasks.verification.words import read
 
 _RESTATED = Path(__file__).with_name("restated.txt")
-_OF_REAL_PAGES = ("read", "fresh", "hard")  # files, and parts of the tables
+_OF_REAL_PAGES = ("read", "fresh", "hard", "models")  # files, and parts of the tables
 _LINE = re.compile(r"(?:\+|- (?P<kind>[a-z, ]+):) (?P<text>.+)")
 _DIGITS = 12  # of the digest that names a passage
 _BESIDE = 4  # passages of the same article besides the one that a sentence was made from

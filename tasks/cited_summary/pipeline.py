@@ -195,7 +195,7 @@ def _cited(
             left_out = written.left_out
     progress(Progress("citing", begun + 0.06))
     begins = [pages[passage.source, passage.position] for passage in passages]
-    citations = PassageNumbers([passage.text for passage in passages], places, begins)
+    citations = PassageNumbers([passage.text for passage in passages], places, begins, system.writer is not None)
     words = settings.words if system.summarizer else None  # the others are listed as differences
     sentences = [item for heading, summary in sections for item in citations.of(title, summary, heading, told, words)]
     return _Made(sentences, citations, left_out, told)

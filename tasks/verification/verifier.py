@@ -4,7 +4,8 @@ A passage of an article is read as people read it: a sentence that begins with "
 Words that are rare among the passages of a corpus carry most information; their weights are kept without the words.
 
 Two forests decide. One compares a sentence with one passage, word by word. The other reads what the first one says of
-each passage, and the evidence of all passages together (`evidence.py`): its answer is the mark."""
+each passage, and the evidence of all passages together (`evidence.py`): its answer is the mark. Sentences of language
+models need the consent of `model_text.py` as well."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from models.values import measurable
 from tasks.engine.hashing import stable_hash
 from tasks.engine.trees import Trees
 from tasks.text.language import function_word_share, sure_language
-from tasks.verification import objections
+from tasks.verification import model_text, objections
 from tasks.verification.alignment import longest_gap, matches, windows
 from tasks.verification.evidence import PAIR_MEASURES, Evidence, gather, measures, parted_numbers, shipped_forest
 from tasks.verification.features import NAMES, features
@@ -152,10 +153,13 @@ class Verifier:
         passages: Sequence[str],
         title: str = "",
         prior: Sequence[float] | NDArray[np.floating] | None = None,
+        *,
+        by_model: bool = False,
     ) -> Finding:
         """Return the fewest passages that say a sentence, and the likeliest among sets of that size. `title`: of the
         article, known to all: sentences of passages that begin with "It" or "The tower" may be about it. `prior`: of
-        each passage, how likely it was the source, such as attention; decides between those that say it."""
+        each passage, how likely it was the source, such as attention; decides between those that say it. `by_model`:
+        whether a language model wrote the sentence."""
         if not measurable(sentence):
             return Finding(Support.UNJUDGED, 0.0)
         order = self.likeliest(sentence, passages)
@@ -169,6 +173,9 @@ class Verifier:
         if not copied and any(_is_foreign(text) for text in (sentence, texts[0])):
             return Finding(Support.UNJUDGED, 0.0)  # it has learned English; a copy is said in any language
         probability = 1.0 if copied else float(shipped_forest().predict(judged.row[None])[0])
+        if by_model and not copied:
+            parsed = [read(text) for text in texts]
+            probability = model_text.probability(read(sentence), parsed, judged.evidence, probability)
         objected = None if copied else self.objection(sentence, texts, judged.evidence)
         if probability < SUPPORTED_AT or self.lacks(sentence, texts, judged.evidence):
             return Finding(Support.UNSUPPORTED, min(probability, _REFUSED_AT), (), objected)

@@ -45,7 +45,7 @@ class Checker:
     def __init__(self, title: str, passages: Sequence[str], read: int, entailment: Entailment | None = None) -> None:
         """Take all passages of the article, best first, of which the model was sent the first `read`."""
         self._title, self._entailment = title, entailment
-        self._citer = Citer(title, passages)
+        self._citer = Citer(title, passages, by_model=True)
         self._sent = passages[:read]
         self._evidence = ValueIndex([title, *self._sent])
         self._judged = measurable(" ".join(self._sent))

@@ -144,7 +144,7 @@ def test_what_is_shown_as_supported_has_passed(unsupported: str, lies: int) -> N
 
     @functools.cache  # most of what is shown are the same few sentences
     def support(text: str) -> Support:
-        return verifier.finding(text, PASSAGES, TITLE).support
+        return verifier.finding(text, PASSAGES, TITLE, by_model=True).support
 
     def script(number: int, _: dict[str, Any]) -> tuple[int, str]:
         return 200, said(answer(draw))
@@ -156,7 +156,7 @@ def test_what_is_shown_as_supported_has_passed(unsupported: str, lies: int) -> N
             except NoAnswerError as fault:
                 found[fault.reason] += 1
                 continue
-            passages = PassageNumbers(PASSAGES, [(1, place) for place in range(len(PASSAGES))])
+            passages = PassageNumbers(PASSAGES, [(1, place) for place in range(len(PASSAGES))], by_model=True)
             for sentence in passages.of(TITLE, summary):
                 found[sentence.verdict] += 1
                 assert sentence.supported or unsupported == "marked", sentence
