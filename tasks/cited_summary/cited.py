@@ -104,6 +104,7 @@ class CitedSummary:
     seconds: float = 0.0  # from the first fetch to the last citation
     made: str = ""  # UTC time, ISO 8601
     about: str = ""  # the topic of which `title` is a question; empty where `title` is the topic
+    by_model: bool = False  # whether a language model wrote the sentences
 
     @property
     def told(self) -> Sequence[SummarySentence]:

@@ -23,7 +23,8 @@ def edited(summary: CitedSummary, sentences: Sequence[str]) -> CitedSummary:
     ]
     pages = {(passage.source, passage.position): passage.page for passage in summary.passages}
     places = [(number, position) for number, position, _ in used]
-    citations = PassageNumbers([text for *_, text in used], places, [pages.get(place) for place in places])
+    begins = [pages.get(place) for place in places]
+    citations = PassageNumbers([text for *_, text in used], places, begins, summary.by_model)
     headings = {sentence.text: sentence.heading for sentence in summary.told}
     told = citations.of(summary.about or summary.title, Summary("\n".join(lines)))
     told = [replace(sentence, heading=headings.get(sentence.text, "")) for sentence in told]

@@ -109,7 +109,15 @@ def summarize(
     notes += _notes(made, [source.refused for source in sources], question=bool(question))
     about, passages = title if question else "", made.citations.passages
     cited = CitedSummary(
-        question or title, system.name, system.why, made.sentences, passages, sources, notes, about=about
+        question or title,
+        system.name,
+        system.why,
+        made.sentences,
+        passages,
+        sources,
+        notes,
+        about=about,
+        by_model=made.citations.by_model,
     )
     bodies = {
         number_of[row["url"]]: SourcePage(row["mime"], row["charset"], row["body"])

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tasks.cited_summary.cited import CitedSummary
+from tasks.cited_summary.cited import CitedSummary, Paragraph, SummarySentence, SummarySource
 from tasks.cited_summary.editing import EDITED, edited
 from tests.tasks.cited_summary.topic import HISTORY, TITLE, TODAY, files, summarized
 
@@ -66,3 +66,15 @@ def test_a_heading_stays_with_its_sentence(summary: CitedSummary) -> None:
     with_heading = replace(summary, sentences=[first, replace(second, heading="Today")])
     changed = edited(with_heading, [second.text, first.text])
     assert [(one.text, one.heading) for one in changed.told] == [(second.text, "Today"), (first.text, "")]
+
+
+def test_text_of_a_language_model_is_checked_as_such_again(summary: CitedSummary) -> None:
+    passage = (
+        "Recent results have demonstrated the need for deeper text understanding methods. Moreover, the trace of the "
+        "proofs provide answer justifications. The results show that the prover boosts the performance of the system."
+    )
+    made = "Additionally, the trace of the answers provides answer justifications, demonstrating the effectiveness."
+    source = SummarySource(1, "a.txt", None, None, (Paragraph(passage),))
+    of_people = CitedSummary("Provers", "concepts", "", [SummarySentence(made, "said")], [], [source])
+    assert marks(edited(of_people, [made])) == {made: "said"}
+    assert marks(edited(replace(of_people, by_model=True), [made])) == {made: "not supported"}
