@@ -13,12 +13,12 @@ from itertools import combinations
 
 from models.values import Value, ValueIndex
 from tasks.extractive.pile import PilePassage
-from tasks.extractive.simple_clauses import SUBJECT
+from tasks.extractive.simple_clauses import EVENTS, SUBJECT
 from tasks.extractive.statements import CLOCK, DAYS, OFFICE, ONCE, Statement, event_of, statements, stems_of
 from tasks.text.content_words import content_words, subject_of
 from tasks.text.language import has_finite_verb
 from tasks.verification.canonical import canonical
-from tasks.verification.words import related
+from tasks.verification.words import read, related
 
 _MOST_ADDED = 3  # words that only one of two statements has
 _NEAR = Decimal("0.05")  # of a number; a larger difference is not due to rounding
@@ -68,10 +68,16 @@ class Difference:
             rest = f"{sentence[: match.start()]}{sentence[match.end() :]}"
             clear = canonical(match[0])
             held, stems = ValueIndex([clear]), stems_of(clear)
-            aside = any(_held(side, held, stems) for side in self.statements)
+            aside = _begins_aside(clear) and any(_held(side, held, stems) for side in self.statements)
             if aside and has_finite_verb(rest) and not self.stated_in(rest):
                 return f"{rest[:1].upper()}{rest[1:]}"
         return ""
+
+
+def _begins_aside(part: str) -> bool:
+    """Tell whether a part of a sentence may be left out: "built in 1874", "which has 12 rooms", and no main clause."""
+    words = [word for word in read(part).words if word.text not in {"first", "originally"}]
+    return bool(words) and (words[0].text in {"which", "who"} or words[0].key in EVENTS)
 
 
 def without_sides(sentence: str, differences: Sequence[Difference]) -> str:
