@@ -186,9 +186,9 @@ def _event(words: Sequence[Word]) -> Statement | None:
         return None
     end = years[0] + 1
     start = years[0]
-    while words[start - 1].text in _MONTHS or start - 1 in numbers:
+    while start and (words[start - 1].text in _MONTHS or start - 1 in numbers):
         start -= 1
-    if words[start - 1].text not in {"in", "on"} or _bounds(words[:start]):
+    if not start or words[start - 1].text not in {"in", "on"} or _bounds(words[:start]):
         return None
     (value, *_) = find_values(" ".join(word.text.partition(",")[0].title() for word in words[start:end]))
     rest = [*words[:start], *words[end:]]

@@ -1,5 +1,7 @@
 """What sources say differently, in sentences of our own writing, and what only looks like it."""
 
+from itertools import permutations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -231,6 +233,13 @@ that 7.30 pm
 def test_any_words_are_read_and_do_not_differ_from_themselves(words: list[str]) -> None:
     text = " ".join(words)
     assert lines(TITLE, text, text) == []
+
+
+@pytest.mark.parametrize("date", ["May", "3 May", "12"])
+def test_the_words_of_a_date_are_read_in_any_order(date: str) -> None:
+    for order in permutations(("1874", "was", "built", "in", *date.split())):
+        text = f"{' '.join(order)}."
+        assert lines(TITLE, text, text) == []
 
 
 MILL = found(TITLE, "Harrow Mill was built in 1874.", "Harrow Mill was built in 1875.")
