@@ -155,7 +155,6 @@ class PassageNumbers:
     texts: Sequence[str]  # the ranked paragraphs, best first
     places: Sequence[tuple[int, int]]  # (source number, position) of each
     pages: Sequence[int | None] = ()  # page of its file on which each begins, from 1; empty = none has pages
-    by_model: bool = False  # whether a language model wrote the summary
     passages: list[Passage] = field(default_factory=list)  # those cited so far
     _numbers: dict[int, int] = field(default_factory=dict)
 
@@ -165,7 +164,7 @@ class PassageNumbers:
         """Return the sentences of a summary, or of its section of this heading, with the numbers of their passages.
         Unsupported ones stay. Those that state one side of a listed difference are left out. `words`: of the sentences
         together, at most, but the first one always stays; None = no limit."""
-        citer = Citer(title, self.texts, by_model=self.by_model)
+        citer = Citer(title, self.texts)
         stay = [item for item in citer.cite(summary) if not any(other.stated_in(item.sentence) for other in told)]
         ends = accumulate(len(written_words(item.sentence)) for item in stay)
         kept = len(stay) if words is None else max(1, sum(end <= words for end in ends))

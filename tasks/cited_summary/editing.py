@@ -23,10 +23,9 @@ def edited(summary: CitedSummary, sentences: Sequence[str]) -> CitedSummary:
     ]
     pages = {(passage.source, passage.position): passage.page for passage in summary.passages}
     places = [(number, position) for number, position, _ in used]
-    begins = [pages.get(place) for place in places]
-    citations = PassageNumbers([text for *_, text in used], places, begins, summary.by_model)
+    citations = PassageNumbers([text for *_, text in used], places, [pages.get(place) for place in places])
     headings = {sentence.text: sentence.heading for sentence in summary.told}
-    told = citations.of(summary.about or summary.title, Summary("\n".join(lines)))
+    told = citations.of(summary.about or summary.title, Summary("\n".join(lines), by_model=summary.by_model))
     told = [replace(sentence, heading=headings.get(sentence.text, "")) for sentence in told]
     differing = [_renumbered(sentence, summary, citations, places) for sentence in summary.differing]
     notes = [note for note in summary.notes if note not in (EDITED, support_note(summary.sentences))]

@@ -117,7 +117,7 @@ def summarize(
         sources,
         notes,
         about=about,
-        by_model=made.citations.by_model,
+        by_model=system.writer is not None,
     )
     bodies = {
         number_of[row["url"]]: SourcePage(row["mime"], row["charset"], row["body"])
@@ -203,8 +203,8 @@ def _cited(
             left_out = written.left_out
     progress(Progress("citing", begun + 0.06))
     begins = [pages[passage.source, passage.position] for passage in passages]
-    citations = PassageNumbers([passage.text for passage in passages], places, begins, system.writer is not None)
-    words = settings.words if system.summarizer else None  # the others are listed as differences
+    citations = PassageNumbers([passage.text for passage in passages], places, begins)
+    words = settings.words if system.summarizer else None  # the other systems know the length that they write
     sentences = [item for heading, summary in sections for item in citations.of(title, summary, heading, told, words)]
     return _Made(sentences, citations, left_out, told)
 

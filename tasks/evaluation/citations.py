@@ -103,13 +103,11 @@ class ValueSupport:
 class Citer:
     """Cites the paragraphs of one article for any summaries of it. `title`: of the article, known to all. `paragraphs`:
     ranked, best first. `context`: further texts on the same subject, such as the lead, which are never cited. They help
-    to distinguish names at the start of a sentence from other words. `by_model`: whether a language model wrote the
-    summaries. The verifier of the package decides; `support` has the values of sentences, and those that texts lack."""
+    to distinguish names at the start of a sentence from other words. The verifier of the package decides; `support` has
+    the values of sentences, and those that texts lack."""
 
-    def __init__(
-        self, title: str, paragraphs: Sequence[str], context: Sequence[str] = (), *, by_model: bool = False
-    ) -> None:
-        self.verifier, self._by_model = shipped(), by_model
+    def __init__(self, title: str, paragraphs: Sequence[str], context: Sequence[str] = ()) -> None:
+        self.verifier = shipped()
         self._title, self._paragraphs = title, paragraphs
         self._words = [content_words(paragraph) for paragraph in paragraphs]
         self._evidence = [ValueIndex([title, paragraph]) for paragraph in paragraphs]
@@ -131,7 +129,7 @@ class Citer:
             claim = sentence if number else self.untitled(sentence)
             looked = None if attention is None or not attention.size else attention[pieces]
             prior = looked.mean(axis=0)[:read] if looked is not None and len(looked) else None
-            cited.append(self._cite(sentence, claim, read, prior))
+            cited.append(self._cite(sentence, claim, read, prior, by_model=summary.by_model))
         return cited
 
     def has(self, claim: str, read: int | None) -> bool:
@@ -147,9 +145,9 @@ class Citer:
         begins = any(" ".join(text.split()).startswith(rest[:_SAME_WORDS]) for text in self._paragraphs)
         return rest if begins else sentence
 
-    def _cite(self, sentence: str, claim: str, read: int, prior: Floats | None) -> CitedSentence:
+    def _cite(self, sentence: str, claim: str, read: int, prior: Floats | None, *, by_model: bool) -> CitedSentence:
         shares = () if prior is None else tuple(map(float, prior))
-        result = self.verifier.finding(claim, self._paragraphs[:read], self._title, prior, by_model=self._by_model)
+        result = self.verifier.finding(claim, self._paragraphs[:read], self._title, prior, by_model=by_model)
 
         def of(ranks: tuple[int, ...], verdict: Verdict, missing: Sequence[Value] = ()) -> CitedSentence:
             names = tuple(written(value, claim) for value in missing)

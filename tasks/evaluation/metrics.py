@@ -115,6 +115,7 @@ class Summary:
     attention: Floats | None = field(default=None, compare=False)
     # [P, P] of the tokens of each of these paragraphs to those of each while they were encoded, all numbers together 1.
     source_attention: Floats | None = field(default=None, compare=False)
+    by_model: bool = False  # whether a language model wrote it, whose sentences the verifier checks more strictly
 
 
 @dataclass(frozen=True)

@@ -103,10 +103,9 @@ def read_article(corpus: ExplorerCorpus, shard: int, article_id: str) -> Article
     written = []
     predicted = [name for name in corpus.build.stages if name.startswith("predictions")]
     for stage in filter(corpus.has, (*predicted, "written", "baselines")):
-        citations.by_model = stage == "written"
         for row in corpus.rows(stage, shard, ["system", "summary", "tokens", "attention"], this).to_pylist():
             attention = np.array(row["attention"], np.float32)
-            summary = Summary(row["summary"], tokens=row["tokens"], attention=attention)
+            summary = Summary(row["summary"], None, row["tokens"], attention, by_model=stage == "written")
             written.append(StoredSummary(row["system"], row["summary"], citations.of(article["title"], summary)))
     passages = {(passage.source, passage.position): passage.number for passage in citations.passages}
     candidates = []

@@ -44,7 +44,7 @@ class Difference:
     def stated_in(self, sentence: str) -> bool:
         """Tell whether a sentence may state a side: it has its value, and the words that the sides share."""
         clear = canonical(sentence)
-        held, stems = ValueIndex([clear]), stems_of(clear)
+        stems = stems_of(clear)
         kind = self.statements[0].kind
         if kind in ONCE and kind != event_of(clear):
             return False
@@ -53,8 +53,13 @@ class Difference:
             shared |= {kind.partition(" ")[0]}
         if SUBJECT in shared and not self._may_be_of_subject(sentence):
             return False
-        has_words = all(any(_same(word, other) for other in stems) for word in shared - {SUBJECT})
-        return has_words and any(_held(side, held, stems) for side in self.statements)
+        has_words = all(any(related(word, other) for other in stems) for word in shared - {SUBJECT})
+        return has_words and self._has_value(clear)
+
+    def _has_value(self, clear: str) -> bool:
+        """Tell whether a text in canonical form has the value of a side."""
+        held, stems = ValueIndex([clear]), stems_of(clear)
+        return any(_held(side, held, stems) for side in self.statements)
 
     def _may_be_of_subject(self, sentence: str) -> bool:
         named = content_words(sentence) & content_words(subject_of(self.title))
@@ -67,8 +72,7 @@ class Difference:
         for match in (match for part in _ASIDES for match in part.finditer(sentence)):
             rest = f"{sentence[: match.start()]}{sentence[match.end() :]}"
             clear = canonical(match[0])
-            held, stems = ValueIndex([clear]), stems_of(clear)
-            aside = _begins_aside(clear) and any(_held(side, held, stems) for side in self.statements)
+            aside = _begins_aside(clear) and self._has_value(clear)
             if aside and has_finite_verb(rest) and not self.stated_in(rest):
                 return f"{rest[:1].upper()}{rest[1:]}"
         return ""
@@ -149,7 +153,7 @@ def _of_one_thing(one: Statement, other: Statement) -> bool:
     few, many = shorter.words, longer.words
     if SUBJECT in few ^ many:  # "the opening" is that "of the gym" in a pile about the gym
         few, many = few - {SUBJECT}, many - {SUBJECT}
-    added = [word for word in many if not any(_same(word, there) for there in few)]
+    added = [word for word in many if not any(related(word, there) for there in few)]
     if not few or len(added) != len(many) - len(few):
         return False
     if one.kind in ONCE or one.kind == OFFICE:
@@ -186,7 +190,3 @@ def _held(side: Statement, held: ValueIndex, stems: frozenset[str]) -> bool:
     if side.kind == OFFICE:
         return side.value in held or set(str(side.value).split()) <= stems
     return side.value in held
-
-
-def _same(word: str, other: str) -> bool:
-    return word == other or related(word, other)

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from tasks.engine.data_files import read_data
 from tasks.text.content_words import subject_of
 from tasks.text.language import has_finite_verb
-from tasks.verification.words import Word, WordKind, read, stem
+from tasks.verification.words import Word, WordKind, read, small_words, stem
 
 _DATA = read_data("tasks.extractive", "statements.toml")
 LIGHT = frozenset(map(stem, _DATA["light"].split()))
 TENSES = {word: tense for tense, words in _DATA["tenses"].items() for word in words.split()}
 EVENTS = {stem(word): line.split()[0] for line in _DATA["once"].split("\n") for word in line.split()}
-PREPOSITIONS = frozenset(_DATA["prepositions"].split())
+# "More than doubled" has its verb after "than".
+PREPOSITIONS = frozenset([*small_words("prepositions"), *_DATA["prepositions"].split()]) - {"than"}
 DETERMINERS = frozenset(["a", "an", "the", "this", "its", "their", "his", "her", "our", "all"])
 POINTING = frozenset(["it", "he", "she", "they", "this", "that", "these", "those", "we", "i", "you", "there"])
 SUBJECT = "@"
@@ -131,14 +132,14 @@ def _parts(text: str) -> Iterator[tuple[str, str]]:
     """Yield each cut of a sentence, and the part behind it, which has a word."""
     mark, start = "", 0
     for match in _CUT.finditer(text):
-        if read(text[start : match.start()]).words:
-            yield mark, text[start : match.start()].strip()
+        if read(part := text[start : match.start()].strip()).words:
+            yield mark, part
             mark = ""
         cut = match["mark"] or match["word"]
         mark = mark if mark and cut in {",", ")"} else cut
         start = match.end()
-    if read(text[start:]).words:
-        yield mark, text[start:].strip()
+    if read(part := text[start:].strip()).words:
+        yield mark, part
 
 
 def _is_relative(mark: str, words: Sequence[Word]) -> bool:

@@ -89,9 +89,9 @@ def statements(title: str, text: str, passage: int = 0) -> Iterator[Statement]:
 
 def _of_sentence(text: str, referents: Referents) -> Iterator[Statement]:
     label = _LABEL.match(text) is not None
-    clear = canonical(_with_clock(text))
+    clear = canonical(_with_clock(text)) if label or _is_sentence(text) else ""
     words = read(clear).words
-    if not (label or _is_sentence(text)) or len(words) > _MOST_WORDS:
+    if not 0 < len(words) <= _MOST_WORDS:
         referents.forget()
         return
     clauses = list(simple_clauses(clear, referents))

@@ -45,7 +45,7 @@ class Checker:
     def __init__(self, title: str, passages: Sequence[str], read: int, entailment: Entailment | None = None) -> None:
         """Take all passages of the article, best first, of which the model was sent the first `read`."""
         self._title, self._entailment = title, entailment
-        self._citer = Citer(title, passages, by_model=True)
+        self._citer = Citer(title, passages)
         self._sent = passages[:read]
         self._evidence = ValueIndex([title, *self._sent])
         self._judged = measurable(" ".join(self._sent))
@@ -105,4 +105,5 @@ def as_summary(drafts: Sequence[Draft], read: int) -> Summary:
     for row, draft in enumerate(drafts):
         attention[row, list(draft.ranks) or slice(None)] = 1.0 / (len(draft.ranks) or read)
     tokens = [SPACE_MARK + draft.text.replace(" ", SPACE_MARK) for draft in drafts]
-    return Summary("\n".join(draft.text for draft in drafts), read, tokens, attention if drafts else None)
+    text = "\n".join(draft.text for draft in drafts)
+    return Summary(text, read, tokens, attention if drafts else None, by_model=True)

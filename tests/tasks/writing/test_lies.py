@@ -156,7 +156,7 @@ def test_what_is_shown_as_supported_has_passed(unsupported: str, lies: int) -> N
             except NoAnswerError as fault:
                 found[fault.reason] += 1
                 continue
-            passages = PassageNumbers(PASSAGES, [(1, place) for place in range(len(PASSAGES))], by_model=True)
+            passages = PassageNumbers(PASSAGES, [(1, place) for place in range(len(PASSAGES))])
             for sentence in passages.of(TITLE, summary):
                 found[sentence.verdict] += 1
                 assert sentence.supported or unsupported == "marked", sentence
