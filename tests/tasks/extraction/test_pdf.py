@@ -2,12 +2,13 @@ from itertools import zip_longest
 from pathlib import Path
 from textwrap import wrap
 
+import pypdfium2 as pdfium
 import pytest
 from fpdf import FPDF
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tasks.extraction import pdf
+from tasks.extraction import pdf, pdf_pages
 from tasks.extraction.engines import extract
 from tasks.extraction.extractor import Extractor
 from tasks.extraction.reference_marks import without_reference_marks
@@ -235,6 +236,41 @@ def test_a_small_table_of_phrases_is_read_row_by_row():
             drawn.text(left, 100 + 13 * number, text)
     found = " ".join(read(bytes(drawn.output())).paragraphs)
     assert found == " ".join(text for row in rows for text in row)
+
+
+def test_spaces_of_justified_text_that_lie_below_one_another_are_no_gutter():
+    lines = [
+        ("The mill stands on", "the river Wend, where"),
+        ("it was built by two", "brothers of the town,"),
+        ("who sold it to the", "railway in the spring"),
+        ("of the year after its", "great wheel broke, and"),
+        ("never saw it at work", "again in their lives."),
+    ]
+    drawn, texts = document(), list[tuple[float, float, str]]()
+    for row, parts in enumerate(lines):
+        for left, part in zip((50, 200), parts, strict=True):
+            words = part.split()
+            free = 140 - sum(map(drawn.get_string_width, words))
+            for word in words:
+                texts.append((left, 80 + 12 * row, word))
+                left += drawn.get_string_width(word) + free / (len(words) - 1)
+    assert read(drawn_bytes(drawn, texts)).paragraphs == (" ".join(part for parts in lines for part in parts),)
+
+
+@pytest.mark.parametrize(("apart", "text"), [({3, 7}, "For exam ple"), (set(range(10)), "Forexample")])
+def test_words_drawn_apart_without_a_space_are_words_and_letters_set_apart_are_one(
+    monkeypatch: pytest.MonkeyPatch, apart: set[int], text: str
+):
+    # PDFium writes no space where groff moves on by 0.26 of the font's size; 10 points have boxes of 9.25
+    monkeypatch.setattr(
+        pdf_pages, "_box", lambda page, index: box(5.0 * index + 2.6 * sum(one <= index for one in apart))
+    )
+    drawn = drawn_bytes(document(), [(50, 80, "Forexample")])
+    assert read(drawn).paragraphs == (text,)
+
+
+def box(left: float) -> pdfium.raw.FS_RECTF:
+    return pdfium.raw.FS_RECTF(left=left, right=left + 5, bottom=700, top=709.25)
 
 
 def test_numbers_of_list_items_and_years_stay():
