@@ -38,13 +38,15 @@ _READ = 20_000  # characters of a source, for its names
 _LONGEST = 14  # words of a title
 _SITE = re.compile(r"\s[|–—·»-]\s")  # before or behind the name of the site
 _NAME = re.compile(
-    r"(?<![\w’'-])(?!(?:The|In|On|By|It|He|She) )[A-Z][\w’'-]*(?: (?:of |of the |de |von )?[A-Z][\w’'-]*){1,5}"
+    r"(?<![\w’'-])(?!(?:The|In|On|By|It|He|She|Mrs?|Ms|Dr|Prof|Herrn?|Frau|Der|Die|Das|Den|Im|Am|Eine?|Für|Bitte) )[A-Z][\w’'-]*(?: (?:of |of the |de |von )?[A-Z][\w’'-]*){1,5}"
 )
 _MOST_NAMES = 5  # of the texts, as titles to choose from
 # Of notes.
 _ENGINES = ("plain", "markdown", "word", "slides", "opendocument")  # of tasks/extraction/engines.py that read notes
 _FEWEST = 4  # words of a line that states something
 _MOST = 80  # words of a paragraph of notes
+_BULLET = re.compile(r"[-*•–] +(?=\w)")  # before an item of a list
+_NUMBER = re.compile(r"(\d{1,3})[.)] +(?=\w)")
 _STATES = re.compile(r"[A-Z0-9\"“(].*[\w)\"”%]", re.DOTALL)
 _ASKS = re.compile(r"(?:How|What|When|Where|Which|Who|Why)\b")
 _SUBJECT = r"(?:It|He|She|They|We|There|This|(?:The|An?|Its|His|Her|Our|Their|Each|Every)(?: [\w-]+){1,4})"
@@ -120,13 +122,25 @@ def read_notes(documents: pa.Table) -> pa.Table:
         noted = [
             (text, page)
             for page, lines in groupby(zip(row["paragraphs"], pages, strict=True), key=itemgetter(1))
-            for text in _joined([line for line, _ in lines])
+            for text in _joined(_without_item_marks([line for line, _ in lines]))
         ]
         if (paragraphs := [text for text, _ in noted]) != row["paragraphs"]:
             # Repeated lines of a host are recognised by their original form, and among pages alone.
             row |= {"paragraphs": paragraphs, "boilerplate": [False] * len(paragraphs)}
             row["page_numbers"] = [page for _, page in noted if page]
     return pa.Table.from_pylist(rows, schema=DOCUMENTS.schema)
+
+
+def _without_item_marks(lines: Sequence[str]) -> list[str]:
+    """Return lines without bullets, and without numbers that count the items of a list from 1: one alone, as in German
+    "3. Mai", is a part of its line."""
+    numbers = [int(match[1]) if (match := _NUMBER.match(line)) else 0 for line in lines]
+    counts = [number for number in numbers if number]
+    listed = len(counts) > 1 and counts == list(range(1, len(counts) + 1))
+    return [
+        line[match.end() :] if (match := (_NUMBER if listed and number else _BULLET).match(line)) else line
+        for line, number in zip(lines, numbers, strict=True)
+    ]
 
 
 def _joined(lines: Sequence[str]) -> list[str]:

@@ -16,6 +16,10 @@ def documents(*rows: tuple[str | None, str]) -> pa.Table:
         ([("Harrow Mill | The Dene Courier", "The mill stands on the Dene.")], "Harrow Mill"),
         ([(None, "In 1847 Skerry Point Lighthouse was lit, and Skerry Point Lighthouse shines.")], None),
         (
+            [(None, "Frau Ober und der Ruderverein Wend tagen."), (None, "Frau Ober dankt dem Ruderverein Wend.")],
+            "Ruderverein Wend",
+        ),
+        (
             [
                 ("A walk to Harrow Mill and its wheel", "Harrow Mill turns."),
                 ("Harrow Mill", "It was built in 1874."),

@@ -10,6 +10,9 @@ from tasks.text.standalone import defects, is_list, without_opener
     [
         "The bridge was opened on 14 May 1931 by the governor.",
         "In 2010 the company (then a family firm) moved to Porto.",
+        "Anna Berg led the builders of the bridge.",
+        "Die Brücke wurde im Jahr 1931 von Anna Berg eröffnet.",
+        "Le musée du Louvre est ouvert.",
         "Herons nest on the island.",  # begins with letters of a pronoun
         "“Nobody had asked,” Anna Berg said in 1931.",
         "Anna Berg left the office that she had held since 1931.",
@@ -29,6 +32,19 @@ def test_a_sentence_that_stands_alone(sentence: str) -> None:
     ("sentence", "number"),
     [
         ("It was opened in 1931.", 1),
+        ("The version number of a package.", 1),
+        ("Prisoner photograph of a girl taken in Ystan.", 1),
+        ("Try the code in Listing 4-6.", 3),
+        ("For a more detailed overview see Berg (2006).", 1),
+        ("For an overview, visit the bridge.", 2),
+        ("Listing 4-2 shows the bridge, and Figure 4-1 its lamps.", 1),
+        ("ENV Expanded like a bridge in Ystan.", 1),
+        ("The lamps are red (see the lists below).", 1),
+        ("Inside the tower, it is used as a lamp.", 1),
+        ("The bound is B ∈ R pq for all spans.", 1),
+        ("The test says whether a parameter ´j is zero.", 1),
+        ("All diese Brücken sind nicht aus Stein.", 1),
+        ("Anmelden müssen Sie sich für die Brücke nicht.", 1),
         ("In March of that year the bridge was opened.", 1),
         ("“They refused,” he said.", 4),  # points back, nobody is named, he is nobody, and who spoke stands elsewhere
         ("“Nobody had asked,” the mayor said.", 1),
@@ -39,7 +55,7 @@ def test_a_sentence_that_stands_alone(sentence: str) -> None:
         ("Anna Berg opened the bridge on Tuesday.", 1),
         ("The bridge is closed until further notice.", 1),
         ("When she died the bridge was sold to Norvenia.", 1),
-        ("Photo of the bridge in Ystan by Anna Berg in 1931.", 1),
+        ("Photo of the bridge in Ystan by Anna Berg in 1931.", 2),
         ("The bridge of Ystan at night (Getty Images) has lamps.", 1),
         ("YSTAN, Norvenia (AP): The bridge was opened by Anna Berg.", 1),
         ("The bridge is the best in all of Norvenia!", 1),
@@ -67,7 +83,7 @@ def test_a_sentence_that_stands_alone(sentence: str) -> None:
         ("The engineers of Ystan were now on the defensive.", 1),
         ("The decision on the bridge of Ystan will follow in May 1931.", 1),
         ("Anna Berg, left, and Otto Lind on the bridge of Ystan.", 1),
-        ("For more information on Ystan Bridge, ask the town.", 1),
+        ("For more information on Ystan Bridge, ask the town.", 2),
         ("Keep painting Ystan Bridge and it lasts.", 1),
         ("For now, all bridges of Ystan are open.", 1),
         ("Ystan's latest bridge has nine spans.", 1),
@@ -86,6 +102,7 @@ def test_signs_that_a_sentence_needs_its_page(sentence: str, number: int) -> Non
         "Annals of Ystan 41(2), 116-132 (1951).",
         "“Locks of the Severn,” Ystan Gazette, 4 June 1894, p. 3.",
         "New Bridge Opened To Traffic In Ystan!",
+        "Leitung: Frau Dr. Schönfeld, Herr Yilmaz und Frau Ober.",
     ],
 )
 def test_a_line_of_names_and_figures_is_a_list(line: str) -> None:
@@ -98,6 +115,8 @@ def test_a_line_of_names_and_figures_is_a_list(line: str) -> None:
         "The Ystan Bridge Company has built Ystan Bridge, Kavel Bridge and Tor Bridge.",
         "Anna Berg of Ystan Bridge Company opened Kavel Bridge.",
         "Herons nest on the island in the Severn.",
+        "Die Zimmerei Huber verlangt 27.900 Euro, z. B. für Balken und Ziegel.",
+        "Der Jahresbeitrag steigt ab dem 1. Januar 2027 von 84 auf 96 Euro.",
     ],
 )
 def test_a_sentence_is_no_list(line: str) -> None:
