@@ -25,6 +25,7 @@ from tasks.crawl.frontier import build_frontier
 from tasks.crawl.http import Patience
 from tasks.crawl.journal import Journal
 from tasks.crawl.progress import CrawlProgress
+from tasks.engine.data_files import read_data
 from tasks.reporting.stages import meaning
 from tasks.text.content_words import content_words
 from tasks.text.language import has_finite_verb
@@ -37,9 +38,8 @@ ARTICLE = "summary"  # id of the only article
 _READ = 20_000  # characters of a source, for its names
 _LONGEST = 14  # words of a title
 _SITE = re.compile(r"\s[|–—·»-]\s")  # before or behind the name of the site
-_NAME = re.compile(
-    r"(?<![\w’'-])(?!(?:The|In|On|By|It|He|She|Mrs?|Ms|Dr|Prof|Herrn?|Frau|Der|Die|Das|Den|Im|Am|Eine?|Für|Bitte) )[A-Z][\w’'-]*(?: (?:of |of the |de |von )?[A-Z][\w’'-]*){1,5}"
-)
+_NO_NAME = "|".join(read_data("tasks.cited_summary", "words.toml")["no_name"].split())
+_NAME = re.compile(rf"(?<![\w’'-])(?!(?:{_NO_NAME})\b)[A-Z][\w’'-]*(?: (?:of |of the |de |von )?[A-Z][\w’'-]*){{1,5}}")
 _MOST_NAMES = 5  # of the texts, as titles to choose from
 # Of notes.
 _ENGINES = ("plain", "markdown", "word", "slides", "opendocument")  # of tasks/extraction/engines.py that read notes

@@ -22,7 +22,8 @@ _ANYWHERE = [
     _pattern("talks", flags=0),
     re.compile(
         r" \.$|(?<=[a-z]{5}\.) [a-z]{2}"  # torn apart
-        r"|https?:|www\.|@|[*|•©→»∈∉∀∃∑∏∫⊂⊆∝∂∇]|[´¨ˆ˜¸](?=\w)|\.\.\.|…|^\W*\d+[.)] |\[\w{1,3}\]|\. \. \.|\(\d\) |^(?:[A-Z]{3,} ){2}|^[A-Z][A-Z_]{2,} [A-Z][a-z]+ed |\d{4} \d\.$"
+        r"|https?:|www\.|@|[*|•©→»∈∉∀∃∑∏∫⊂⊆∝∂∇]|[´¨ˆ˜¸](?=\w)|\.\.\.|…|^\W*\d+[.)] |\[\w{1,3}\]|\. \. \.|\(\d\) "
+        r"|^(?:[A-Z]{3,} ){2}|^[A-Z][A-Z_]{2,} [A-Z][a-z]+ed |\d{4} \d\.$"
         r"|^[A-Z][A-Z .’'-]{3,}(?:,[^:—–(-]{2,20})?[:—–(-]|^[^.]{3,40}\((?:AP|AFP|Reuters|CNN)\)"  # a dateline
     ),
     re.compile(  # a quotation alone, or of somebody without a name
@@ -32,16 +33,15 @@ _ANYWHERE = [
 ]
 # Of German sentences, whose nouns have capitals, so that their verbs tell them from lists of names.
 _GERMAN = re.compile(rf"\b(?:{_LISTS['german_words']})\b")
-_GERMAN_SIGNS = [
-    _pattern("german_points_back", r"""^[„"“»(]*"""),
-    _pattern("german_talks", flags=0),
-]
+_GERMAN_SIGNS = [_pattern("german_points_back", r"""^[„"“»(]*"""), _pattern("german_talks", flags=0)]
 _GERMAN_VERB = re.compile(rf"\b(?:{_LISTS['german_verbs']})\b")
 _OPENER = re.compile(
     rf"(?i:{'|'.join(_LISTS['openers'].split(chr(10))).strip('|')}),? (?=\w)|(?i:{_LISTS['conjunctions']}) (?=[A-Z])"
 )
 _ENGLISH = re.compile(r"\b(?:the|of)\b")
-_VERB_LIKE = re.compile(r"\b[A-Za-z][\w’'-]*(?:(?<![su'’])s|ed)\b")
+_VERB_LIKE = re.compile(
+    rf"\b(?:[A-Za-z][\w’'-]*(?:(?<![su'’])s|ed)|{_LISTS['irregular_verbs'].strip().replace(chr(10), '|')})\b"
+)
 _THAT_TIME = re.compile(r"\bthat (?:year|month|day|time)\b", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}|\d{1,2} [A-Z][a-z]{2,}|[A-Z][a-z]{2,} \d{1,2}\b")
 _PRONOUN = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
@@ -60,8 +60,9 @@ def defects(sentence: str) -> int:
 
     Signs of content: it points back or elsewhere, is a label of the page or names other parts of it, or talks to
     somebody or in the first person. It quotes somebody who is not named, has a pronoun before any name, a time that
-    depends on the page's day, or a plan that may be outdated. Signs of form: it has no verb, a credit, marks of a page, or a
-    bracket or quotation that it does not close. It asks, exclaims, shouts, is mostly figures, or has over 60 words."""
+    depends on the page's day, or a plan that may be outdated. Signs of form: it has no verb, a credit, marks of a
+    page, or a bracket or quotation that it does not close. It asks, exclaims, shouts, is mostly figures, or has over 60
+    words."""
     words, written = sentence.split(), written_words(sentence)
     unpaired = sentence.count('"') % 2 or any(sentence.count(a) != sentence.count(b) for a, b in _PAIRS)
     long = [word for word in words if len(word) > 3]
@@ -84,7 +85,7 @@ def defects(sentence: str) -> int:
 
 def _has_no_verb(sentence: str) -> bool:
     """Tell whether an English sentence surely has no verb, as captions and entries of lists: no word that is known as
-    one, and none that ends as one. Of 2,800 sentences of leads one sentence with a verb ("oversaw") is taken for such."""
+    one, and none that ends as one. Of 2,800 sentences of leads, none with a verb is taken for such."""
     english = sentence.endswith(".") and _ENGLISH.search(sentence) is not None
     return english and not has_finite_verb(sentence) and _VERB_LIKE.search(sentence) is None
 

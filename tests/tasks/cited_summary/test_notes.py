@@ -46,7 +46,10 @@ def test_lines_of_two_slides_become_two_paragraphs_with_their_numbers():
 @pytest.mark.parametrize(
     ("lines", "paragraph"),
     [
-        (["1. The dam cost 412 euros.", "Agenda", "2) The roof leaks."], ["The dam cost 412 euros.", "Agenda", "The roof leaks."]),
+        (
+            ["1. The dam cost 412 euros.", "Agenda", "2) The roof leaks."],
+            ["The dam cost 412 euros.", "Agenda", "The roof leaks."],
+        ),
         (["- The ferry was sold", "• It carries 120 cars"], ["The ferry was sold. It carries 120 cars."]),
         (["3. Mai ist Feiertag.", "Danach ist offen."], ["3. Mai ist Feiertag.", "Danach ist offen."]),
         (["1. Mai ist Feiertag.", "3. Mai ist offen."], ["1. Mai ist Feiertag.", "3. Mai ist offen."]),
