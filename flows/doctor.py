@@ -1,9 +1,7 @@
 """`wikisum doctor`: what a root is, what wrote it, and what its next run would compute again, why, and at what cost."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -13,16 +11,13 @@ from flows.config import BuildConfig
 from flows.running.building import show_plan
 from flows.running.session import Session
 from storage.builds import SUMMARIZER, Build, build_names, latest_build
-from storage.directories import read_directory_record
 from storage.inventory import check_whole, missing, read_inventory
-from storage.recipes import read_record
 from storage.registry import read_champion, read_version, version_numbers
 from storage.root import check_root
 from storage.store import Store
+from tasks.engine.libraries import changed_libraries, codes
 from tasks.engine.provenance import running_code
 from tasks.engine.settings import message_of
-
-_LOOKED_AT = 50  # records of a stage
 
 
 def examine(root: str, console: Console) -> None:
@@ -65,7 +60,7 @@ def _writers(store: Store, build: Build) -> Iterator[str]:
     here = running_code()
     stages: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     libraries: dict[str, dict[str, None]] = defaultdict(dict)
-    for stage, code in _codes(store, build):
+    for stage, code in codes(store, build):
         stages[code.get("version", "?"), code.get("commit", "?")][stage] = None
         for name, version in code.items():
             if name not in ("version", "commit") and version != here.get(name):
@@ -74,19 +69,18 @@ def _writers(store: Store, build: Build) -> Iterator[str]:
         yield f"made by version {version}, commit {commit}: {', '.join(made)}"
     yield f"here: version {here.get('version', '?')}, commit {here.get('commit', '?')}"
     if libraries:
-        changed = (f"{name} {', '.join(versions)} -> {here.get(name, 'none')}" for name, versions in libraries.items())
-        yield f"other libraries here, which by themselves recompute nothing: {'; '.join(changed)}"
+        others = (_change(name, list(versions), here) for name, versions in libraries.items())
+        yield f"other libraries here, which by themselves recompute nothing: {'; '.join(others)}"
+    decided = changed_libraries(store, build)
+    for changed_stage, changes in decided.items():
+        which = "; ".join(_change(name, sorted(versions), here) for name, versions in changes.items())
+        yield f"{changed_stage} was made with other versions of libraries that decide it: {which}"
+    if decided:
+        yield "to make these again: your command with --recompute-changed-libraries"
 
 
-def _codes(store: Store, build: Build) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Yield stage and code of the first records of each stage, model and report; one that is damaged is left out."""
-    for stage, files in build.stages.items():
-        for file in islice(files.values(), _LOOKED_AT):
-            with suppress(FileNotFoundError, ValueError):
-                yield stage, read_record(store, file.replace(".parquet", ".json")).code
-    for name, path in build.models.items():
-        with suppress(FileNotFoundError, ValueError):
-            yield name, read_directory_record(store, f"{path}.json").code
+def _change(library: str, versions: Sequence[str], here: Mapping[str, str]) -> str:
+    return f"{library} {', '.join(versions)} -> {here.get(library, 'none')}"
 
 
 def _config_of(build: Build, root: str) -> tuple[BuildConfig, list[str]]:

@@ -21,10 +21,11 @@ FORMAT = 3
 FORMAT_FILE = "root.json"
 CHAMPION = "registry/champion.json"
 LATEST = "builds/latest.json"
+LIBRARIES = "registry/libraries.json"
 BUILD_NAME = r"\d{8}-\d{6}(?:-[^/\n]+)?"  # as `record_build` names them; other files in the folder are other people's
 _FOLDERS = ("builds", "builds/pinned", "registry", "registry/versions")
 _LISTED = re.compile(
-    rf"(builds/(?:latest|{BUILD_NAME})\.json|builds/pinned/{BUILD_NAME}|registry/(?:frozen|versions/\d{{6}})\.json)"
+    rf"(builds/(?:latest|{BUILD_NAME})\.json|builds/pinned/{BUILD_NAME}|registry/(?:frozen|libraries|versions/\d{{6}})\.json)"
     r"(?:\.damaged)?"
 )
 _SHARD = re.compile(r"part-[0-9]{5}\.[0-9a-f]{16}\.(?:parquet|json)")

@@ -1,6 +1,6 @@
 """Plan or run what a command asks for, without a running Prefect server; the plan is that of `--dry-run`."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
@@ -19,7 +19,10 @@ from flows.running.temporary_server import check_prefect_api, has_prefect_api, u
 from flows.running.writer_trial import try_writer
 from flows.verify import verify_held
 from storage.errors import BudgetSpentError, CorruptShardError
+from storage.keyed_libraries import read_keyed_libraries, save_keyed_libraries
 from storage.store import Store
+from tasks.engine.libraries import keyed_anew
+from tasks.engine.provenance import LIBRARIES
 from tasks.engine.stage import Run, StageFailedError
 from tasks.ranking.folders import read_ranking_folder
 from tasks.ranking.settings import RankingSettings
@@ -40,14 +43,15 @@ def run_build(
     stages and a manifest are all that the flow makes, so that it needs no Prefect server if every stage is done.
     Raises Stopped: some shards of a stage could not be made; StorageError, ValueError, OSError: as `checked`."""
     errors, config = Console(stderr=True, soft_wrap=True), given.build
+    recompute_on = LIBRARIES if given.recompute_changed_libraries else frozenset[str]()
     if given.dry_run:
-        show_plan(config, wiring, Console())
+        show_plan(config, wiring, Console(), recompute_on)
         lacks = lacking(config)
         for lack in lacks:
             errors.print(f"[red]this machine lacks[/red] {escape(lack)}", highlight=False)
         return 1 if lacks else 0
     check_prefect_api()
-    with checked(config, wiring) as planned:
+    with checked(config, wiring, recompute_on) as planned:
         if given.verify:
             _, summary = verify_held(planned.run.store, dry_run=False)
             errors.print(escape(summary), highlight=False)
@@ -79,12 +83,16 @@ def run_through_a_loss(run: Callable[[BuildConfig], T], config: BuildConfig, err
 
 
 @contextmanager
-def checked(config: BuildConfig, wiring: Callable[[Session], Any]) -> Iterator[Session]:
+def checked(
+    config: BuildConfig, wiring: Callable[[Session], Any], recompute_on: Collection[str] = ()
+) -> Iterator[Session]:
     """Check machine, root and inputs before a server starts, ask the language model that is to write once, and hold the
     root; the session is that of the plan. Raises ChatError, a ValueError: it gave no answer; BudgetSpentError."""
     check_machine(config)
     store = Store(config.root)
     with holding(store):
+        if recompute_on:
+            save_keyed_libraries(store, keyed_anew(store, read_keyed_libraries(store), recompute_on))
         planned = _planned(config, wiring)
         if (tried := try_writer(planned.run, config)) is not None:
             Console(stderr=True, soft_wrap=True).print(escape(tried), highlight=False)
@@ -117,9 +125,12 @@ def _show(result: Any) -> int:
     return 0
 
 
-def show_plan(config: BuildConfig, wiring: Callable[[Session], Any], console: Console) -> None:
-    """Print the finished shards of a build, those it would compute, and their cost."""
-    session = planning_session(config)
+def show_plan(
+    config: BuildConfig, wiring: Callable[[Session], Any], console: Console, recompute_on: Collection[str] = ()
+) -> None:
+    """Print the finished shards of a build, those it would compute, and their cost; `recompute_on` is that of
+    `planning_session`."""
+    session = planning_session(config, recompute_on=recompute_on)
     session.once(wiring)
     run, costs_of = session.run, estimates.estimate(session.run)
     table = Table(title=escape(f"plan for root {config.root!r}, preset {config.preset}"), title_justify="left")

@@ -46,6 +46,9 @@ class CommandLine(BuildConfig):
     verify: bool = False
     """first read every file below the root; what is damaged is computed again"""
 
+    recompute_changed_libraries: bool = False
+    """make again what other versions of the libraries made that decide it"""
+
     @property
     def build(self) -> BuildConfig:
         """The configuration of the build."""

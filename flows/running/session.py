@@ -1,6 +1,6 @@
 """The state that the flows of one process share: the root's lock, the embedded web, and finished stages."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -21,8 +21,10 @@ from storage.builds import Build
 from storage.directories import DirectoryRecord
 from storage.errors import CorruptShardError
 from storage.inventory import check_format, take_stock
+from storage.keyed_libraries import read_keyed_libraries, save_keyed_libraries
 from storage.root import check_root, opened_root, reading_root, root_lock
 from storage.store import Store
+from tasks.engine.libraries import keyed_anew
 from tasks.engine.recipe import DirectoryResult, Input, Recipe
 from tasks.engine.stage import Run, walk
 from tasks.reporting.publishing import PAGE, publish_parts, report_text
@@ -170,23 +172,34 @@ def session(config: BuildConfig) -> Iterator[Session]:
             stack.enter_context(opened_root(store, WAIT_SECONDS))
         connect_to = stack.enter_context(running_web(config.source)) if config.miniweb else {}
         executor = PrefectExecutor(config.engine, config.name)
-        opened = Session(config, executor, Run(store, executor, account=account_of(config)), connect_to)
+        keyed = read_keyed_libraries(store)
+        if (libraries := keyed_anew(store, keyed, config.engine.recompute_on)) != keyed:
+            save_keyed_libraries(store, libraries)
+        run = Run(store, executor, account=account_of(config), libraries=libraries)
+        opened = Session(config, executor, run, connect_to)
         token = _current.set(opened)
         stack.callback(_current.reset, token)
         yield opened
 
 
-def planning_session(config: BuildConfig, *, keeps_answers: bool = False) -> Session:
-    """Return a session that computes nothing and writes nothing but answers; StorageError for another root format."""
+def planning_session(
+    config: BuildConfig, *, keeps_answers: bool = False, recompute_on: Collection[str] = ()
+) -> Session:
+    """Return a session that computes nothing and writes nothing but answers; with libraries of which another version
+    recomputes stages, besides those of the settings. StorageError: the root has another format."""
     executor, store = PrefectExecutor(config.engine, config.name), Store(config.root)
     check_format(store)
-    return Session(config, executor, Run(store, executor, planning=True), keeps_answers=keeps_answers)
+    libraries = keyed_anew(store, read_keyed_libraries(store), {*config.engine.recompute_on, *recompute_on})
+    run = Run(store, executor, planning=True, libraries=libraries)
+    return Session(config, executor, run, keeps_answers=keeps_answers)
 
 
 def walk_finished(config: BuildConfig, wiring: Callable[[Session], T]) -> T:
     """Walk wiring whose stages are done, without server and publishing; CorruptShardError for a damaged file."""
     executor = PrefectExecutor(config.engine, config.name)
-    finished = Session(config, executor, Run(Store(config.root), executor))
+    store = Store(config.root)
+    libraries = keyed_anew(store, read_keyed_libraries(store), config.engine.recompute_on)
+    finished = Session(config, executor, Run(store, executor, libraries=libraries))
     token = _current.set(finished)
     try:
         return finished.once(wiring)

@@ -1,6 +1,7 @@
 """The pages that articles cite and that searches find: search, frontier, their captures in archives (an index of the
 settings' archive files, and look-ups in Common Crawl's index), and the crawl host by host."""
 
+from dataclasses import replace
 from typing import Any
 
 from prefect import get_run_logger
@@ -16,7 +17,6 @@ from tasks.crawl.http import Patience
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.visit import MAX_REDIRECTS
 from tasks.engine.recipe import Input, Recipe, every, gathered, same
-from tasks.engine.stage import Run
 from tasks.search.search import local_notes
 
 _INDEXED = "captures-indexed"
@@ -129,7 +129,8 @@ def pages(
     crawl, hosts, per_shard = session.config.crawl, {"host_shards": shards}, {"shard": range(shards)}
     recipe = Recipe(schemas.PAGES, "tasks.crawl.crawl:crawl_shard", crawl, hosts, per_shard=per_shard)
     if current_flow_run() is not None:
-        plan = Run(session.run.store, session.executor, planning=True, stages={frontier.stage: frontier})
+        fresh: dict[str, Any] = {"plans": [], "stages": {frontier.stage: frontier}, "directories": {}, "inputs": {}}
+        plan = replace(session.run, planning=True, **fresh)
         plan.stage(recipe, shards=shards, inputs=inputs)
         for line in host_lines(plan, session.config.crawl):
             get_run_logger().info("%s", line)

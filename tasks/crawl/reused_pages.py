@@ -6,7 +6,6 @@ import logging
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -71,13 +70,12 @@ class EarlierPages:
         self._store = store
         self._record = record
         refreshed = record.settings["refresh"] != settings.refresh
-        young = (datetime.now(UTC) - timedelta(days=settings.fresh_days)).timestamp()
         same_archive = CrawlSettings(**_fields(record)).recipe()["wayback"] == settings.recipe()["wayback"]
         self._pages: dict[str, StoredPage] = {}
         for batch in store.read_batches(record.path, record.written.sha256, _LOOKED_AT):
             for row in batch.to_pylist():
                 if row["reason"] is None and (row["archive"] is None or same_archive):
-                    self._pages[row["url"]] = _stored(row, refreshed, young)
+                    self._pages[row["url"]] = _stored(row, refreshed)
 
     def __len__(self) -> int:
         return len(self._pages)
@@ -157,7 +155,7 @@ def _fields(record: ShardRecord) -> dict[str, Any]:
     return {name: value for name, value in record.settings.items() if name in CrawlSettings.model_fields}
 
 
-def _stored(row: dict[str, Any], refreshed: bool, young: float) -> StoredPage:
+def _stored(row: dict[str, Any], refreshed: bool) -> StoredPage:
     fetched_at = 0.0 if row["fetched_at"] is None else row["fetched_at"].timestamp()
     # The validators of an archived page are the archive's, or from another time.
     etag, modified = (row["etag"], row["last_modified"]) if row["archive"] is None else (None, None)
@@ -167,7 +165,7 @@ def _stored(row: dict[str, Any], refreshed: bool, young: float) -> StoredPage:
         etag if etag is not None and _ENTITY_TAG.fullmatch(etag) else None,
         modified if modified is not None and _is_date(modified) else None,
         fetched_at,
-        (refreshed or row["stale_reason"] is not None) and fetched_at <= young,
+        refreshed or row["stale_reason"] is not None,
         row["archive"] is not None,
     )
 

@@ -196,9 +196,6 @@ class CrawlSettings(Settings):
     budget_domain_pages: int | None = Field(None, gt=0, le=10**12)
     """ask a registered domain for at most this many URLs of a crawl; null = no limit"""
 
-    fresh_days: float = tuning(0.0, ge=0, le=36_600)
-    """a page fetched less than this many days ago is not due, whatever refresh says"""
-
     host_delay_seconds: float = tuning(1.0, ge=0, le=_DAY)
     """seconds between two requests to one registered domain, over all shards of a run, and a tenth of it between two to
     one address; a Crawl-delay can raise it for a host"""

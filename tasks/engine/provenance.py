@@ -1,21 +1,21 @@
-"""Versions of code and libraries, kept in records for people: they are in no key, so new ones recompute nothing."""
+"""Versions of code and libraries, kept in records. They are in no key, so that new ones recompute nothing, unless
+somebody asks for it (`tasks.engine.libraries`)."""
 
 import platform
 import subprocess
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from tasks.engine.data_files import read_data
+
 _PROJECT = Path(__file__).parents[2]
 _SECONDS = 10.0
-# Another version of one of these may give another text, token, number or weight.
-_LIBRARIES = (
-    *("beautifulsoup4", "charset-normalizer", "justext", "lxml", "mwparserfromhell", "numpy", "py3langid", "pyarrow"),
-    *("pypdfium2", "pyspellchecker", "rensa", "rouge-score", "scikit-learn", "scipy"),
-    *("sentencepiece", "sentencex", "spacy", "tld"),
-    *("tokenizers", "torch", "trafilatura", "transformers"),
-)
+# Libraries by the stages that they decide. Behind nearly all are numpy and pyarrow.
+DECIDING: Mapping[str, list[str]] = read_data("tasks.engine", "libraries.toml")
+LIBRARIES = frozenset(library for libraries in DECIDING.values() for library in libraries)
 
 
 @cache
@@ -24,7 +24,8 @@ def running_code(project: Path = _PROJECT) -> dict[str, str]:
     versions of `python` and of the libraries that decide what a stage makes, each by its name. Unknown fields are left
     out: if a package is not installed, the folder is not a checkout, or git is missing."""
     code = {"python": platform.python_version()}
-    for name, package in [("version", "wikisum"), *((library, library) for library in _LIBRARIES)]:
+    libraries = sorted({*LIBRARIES, "numpy", "pyarrow"})
+    for name, package in [("version", "wikisum"), *zip(libraries, libraries, strict=True)]:
         with suppress(metadata.PackageNotFoundError):
             code[name] = metadata.version(package)
     top = _git(project, "rev-parse", "--show-toplevel")

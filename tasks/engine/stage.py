@@ -12,12 +12,14 @@ from typing import Any, TypeVar
 from storage.builds import Build, record_build
 from storage.directories import DirectoryRecord, directory_path, find_directory
 from storage.errors import CorruptShardError
+from storage.keyed_libraries import KeyedLibraries
 from storage.recipes import ShardRecord, find_record, set_aside
 from storage.spending import Account
 from storage.store import Store
 from tasks.engine.changes import NEVER, reason_of_directory, reason_of_shard
 from tasks.engine.failure_logs import describe
 from tasks.engine.job import Job
+from tasks.engine.libraries import with_libraries
 from tasks.engine.recipe import DirectoryResult, Inputs, Recipe, StageResult
 from tasks.engine.shard import make_directory, make_shard
 
@@ -104,6 +106,7 @@ class Run:
     executor: Executor  # runs the jobs
     planning: bool = False  # compute nothing, only plan
     account: Account | None = None  # where its jobs write what they spend
+    libraries: KeyedLibraries = field(default_factory=dict)  # versions that keys hold
     plans: list[StagePlan] = field(default_factory=list)  # the plan of each stage, in the order of the walk
     stages: dict[str, StageResult] = field(default_factory=dict)  # finished stages by name
     directories: dict[str, DirectoryResult] = field(default_factory=dict)  # models and reports by name
@@ -129,7 +132,7 @@ class Run:
         change how a shard is made but never its content. `scratch`: name of the argument that takes a folder which
         survives an interruption (`tasks.engine.job.Scratch`), and with a key in `lasting` also the shard. `name`:
         distinguishes stages that share a dataset. Raises StageFailedError: some shards could not be made."""
-        name = name or recipe.name
+        name, recipe = name or recipe.name, with_libraries(recipe, self.libraries)
         infos = self.store.infos(recipe.name)
         listing = {file: info.size for file, info in infos.items()}
         records: dict[int, ShardRecord] = {}
@@ -165,6 +168,7 @@ class Run:
 
     def directory(self, recipe: Recipe, *, inputs: Inputs, context: Mapping[str, Any] | None = None) -> DirectoryResult:
         """Return a model or report, made if it is missing (not when planning); arguments and errors as of `stage`."""
+        recipe = with_libraries(recipe, self.libraries)
         name, result = recipe.name, _digests(inputs, 0)
         digests = _known(result)
         key = None if digests is None else recipe.key(0, digests)

@@ -13,9 +13,11 @@ from flows.doctor import examine
 from storage.builds import latest_build, save_build
 from storage.errors import StorageError
 from storage.inventory import FORMAT, FORMAT_FILE, take_stock
+from storage.recipes import read_record, save_record
 from storage.sealed import seal
 from storage.store import Store
-from tests.end_to_end.faults import PROJECT, TINY
+from tasks.engine.provenance import running_code
+from tests.end_to_end.faults import PROJECT, TINY, build
 
 BEFORE = "8c00272f"  # the commit before `doctor`; there is no released tag yet
 
@@ -82,3 +84,28 @@ def test_settings_that_this_version_does_not_take_are_named(
     said = diagnosis(root, capsys)
     assert "setting gone is {'since': 1}, which is not taken here: no such setting; docs/upgrading.md lists" in said
     assert "setting seed is -1, which is not taken here: " in said
+
+
+@pytest.mark.integration
+@pytest.mark.slow
+def test_what_another_version_of_a_library_made_is_named_and_made_again(
+    undisturbed: Path, tmp_path: Path, tiny_environment: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = shutil.copytree(undisturbed, tmp_path / "data")
+    store = Store(str(root))
+    assert "other versions of libraries" not in diagnosis(root, capsys)
+    for file in sorted(root.glob("documents/*.json")):
+        record = read_record(store, f"documents/{file.name}")
+        save_record(store, replace(record, code={**record.code, "trafilatura": "1.0"}))
+    change = f"trafilatura 1.0 -> {running_code()['trafilatura']}"
+    assert f"documents was made with other versions of libraries that decide it: {change}\n" in diagnosis(root, capsys)
+    assert "computing" not in build(root, tiny_environment, tmp_path / "plain")
+    said = build(root, tiny_environment, tmp_path / "asked", "--recompute-changed-libraries")
+    computed = [line.partition(" - ")[2] for line in said.splitlines() if ": computing" in line]
+    new = f"is new: {running_code()['trafilatura']!r}"
+    assert computed == [
+        f"documents: computing 2 of 2: note trafilatura {new}",
+        f"reports: computing 1 of 1: setting counts.documents.notes.trafilatura {new}",  # which shows it
+    ]
+    assert "other versions of libraries" not in diagnosis(root, capsys)
+    assert "computing" not in build(root, tiny_environment, tmp_path / "again")

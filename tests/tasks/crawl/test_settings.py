@@ -39,7 +39,7 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (CrawlSettings, {"common_crawl": {"near": "201600"}}, TIME),
     (CrawlSettings, {"user_agent": "bot2/1.0"}, "match pattern"),
     (CrawlSettings, {"host_delay_seconds": 1e300}, DAY),
-    (CrawlSettings, {"fresh_days": float("inf")}, "finite number"),
+    (CrawlSettings, {"host_delay_seconds": float("inf")}, "finite number"),
     (CrawlSettings, {"host_delay_seconds": float("nan")}, "finite number"),
     (CrawlSettings, {"connections": 10**8}, "or equal to 1000"),
     (WebSearchSettings, {"provider": "searxng", "endpoint": "localhost"}, f"{URL}, got 'localhost'"),
