@@ -15,7 +15,7 @@ from rich.console import Console
 
 from flows.running.child_processes import how_it_ended, listening, start, stop, wait_for_api
 from flows.running.command_line import Stopped
-from flows.running.metrics_server import serving_metrics
+from flows.running.metrics_server import metrics_address, serving_metrics
 from flows.running.operator import Operator, deployments_of, on_the_server, overwritten
 from flows.running.prefect_server import start_server
 from flows.running.prefect_setup import (
@@ -27,7 +27,7 @@ from flows.running.prefect_setup import (
     resume_schedules,
 )
 from flows.running.profile import PROFILE, keep_profile, kept_credentials, leave_profile, profiles_file
-from flows.running.serve_options import CREDENTIALS, Options, environment_of, options_of
+from flows.running.serve_options import CREDENTIALS, Options, environment_of, options_of, web_address
 from flows.running.settings import WEBHOOK
 
 _START_SECONDS = 180.0
@@ -57,9 +57,12 @@ def serve(
         kept = kept_credentials()
         options = options_of(host, port, pool, os.environ, kept, operator.place)
         with ExitStack() as stack:
+            figures = None
             if metrics is not None:
-                stack.enter_context(serving_metrics(metrics, options.root, options.auth))
-            children = stack.enter_context(serving(options, operator, timedelta(hours=longest), console, upkeep=upkeep))
+                opened = stack.enter_context(serving_metrics(metrics, options.root, options.auth))
+                figures = f"{web_address(metrics_address(metrics)[0], opened)}/metrics"
+            running = serving(options, operator, timedelta(hours=longest), console, upkeep=upkeep, figures=figures)
+            children = stack.enter_context(running)
             while not (ended := [name for name, child in children.items() if child.poll() is not None]):
                 time.sleep(_POLL_SECONDS)
             how = how_it_ended(children[ended[0]].returncode)  # now: the others are stopped where the block ends
@@ -71,9 +74,16 @@ def serve(
 
 @contextmanager
 def serving(
-    options: Options, operator: Operator, longest: timedelta, console: Console, *, upkeep: bool
+    options: Options,
+    operator: Operator,
+    longest: timedelta,
+    console: Console,
+    *,
+    upkeep: bool,
+    figures: str | None = None,
 ) -> Iterator[dict[str, "subprocess.Popen[bytes]"]]:
-    """Run server, worker and page during the block; the server ends last. Raises Stopped: one does not start."""
+    """Run server, worker and page during the block; the server ends last. `figures`: the URL of /metrics, to be shown.
+    Raises Stopped: one does not start."""
     environment = environment_of(options)
     with ExitStack() as stack:
         console.print(f"starting the Prefect server at {options.ui} ...", markup=False)
@@ -100,12 +110,12 @@ def serving(
         is_new = options.auth not in (kept_credentials(), os.environ.get(CREDENTIALS))
         is_active = keep_profile(options.api, options.auth)
         stack.callback(leave_profile, options.api)
-        console.print(_directions(options, is_new=is_new, is_active=is_active), markup=False)
+        console.print(_directions(options, figures, is_new=is_new, is_active=is_active), markup=False)
         stack.callback(console.print, "stopping ...")
         yield {"server": server, "worker": worker, "page": page}
 
 
-def _directions(options: Options, *, is_new: bool, is_active: bool) -> str:
+def _directions(options: Options, figures: str | None, *, is_new: bool, is_active: bool) -> str:
     """Return what a person needs; a password is shown when it is new, and never again."""
     kept = f"the profile {PROFILE} in {profiles_file()}"
     shown = f"{options.auth}    (shown once; kept in {kept})" if is_new else f"the password of {kept}"
@@ -115,6 +125,7 @@ def _directions(options: Options, *, is_new: bool, is_active: bool) -> str:
     lines = [
         f"Prefect UI     {options.ui}",
         f"summaries      {options.page}",
+        *([f"metrics        {figures}"] if figures else []),
         f"root           {options.root}",
         f"database       {'PostgreSQL' if options.database else _SQLITE}",
         f"sign in with   {shown}",

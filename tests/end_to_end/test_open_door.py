@@ -17,7 +17,6 @@ import requests
 from tests.end_to_end.prefect_api import signed_in
 from tests.end_to_end.test_serve import line_after, served, stop
 from tests.patience import PATIENCE, wait_until
-from tests.storage.object_store import free_port
 from tests.tasks.crawl.loopback_server import LoopbackServer, answer
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -64,15 +63,15 @@ class Served:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("served")
-    home, metrics = folder / "home", free_port()
+    home = folder / "home"
     environment = {**os.environ, "PREFECT_HOME": str(home)}
     environment.pop("PREFECT_API_URL", None)
-    with served(folder, environment, "--metrics", str(metrics)) as (_, log):
-        lines = [line_after(log, start) for start in ("Prefect UI", "summaries", "sign in with")]
-        credentials = lines[2].split()[0]
+    with served(folder, environment, "--metrics", "0") as (_, log):
+        lines = [line_after(log, start) for start in ("Prefect UI", "summaries", "metrics", "sign in with")]
+        credentials = lines[3].split()[0]
         page = lines[1].split()[0]
         wait_until(lambda: is_there(page), "the page", log.read_text)
-        yield Served(lines[0], page, f"http://127.0.0.1:{metrics}/metrics", credentials, home, log)
+        yield Served(lines[0], page, lines[2].split()[0], credentials, home, log)
 
 
 def is_there(page: str) -> bool:
