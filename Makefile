@@ -11,7 +11,7 @@ MEMORY := $(shell grep -qs ' /dev/shm .*noexec' /proc/mounts || df -Pm /dev/shm 
 PYTEST := TMPDIR=$(or $(TMPDIR),$(MEMORY)) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help install build-wikisum serve docs pictures lint types quick test test-all benchmarks mutants lock clean
+.PHONY: help install build-wikisum serve docs pictures lint types quick test test-all benchmarks year mutants lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -75,6 +75,9 @@ benchmarks: $(VENV)/.dev ## every figure we claim, each beside its peer; DATA=fo
 	    --crawl.archive "$(DATA)/wikigraph/pages.warc.gz" \
 	    && measure extractors build/wikigraph --papers "$(DATA)/scisummnet_mds.jsonl.gz"; }; \
 	test -z "$$missed" || { echo "a goal was missed, or the benchmark failed:$$missed"; exit 1; }
+
+year: $(VENV)/.dev ## 52 weekly retrainings with faults drawn by seed, in build/year; one to two hours; ARGS='--weeks 12'
+	$(BIN)/python -m benchmarks.year build/year $(ARGS)
 
 mutants: $(VENV)/.dev ## how many small faults the tests notice, by chance; an hour; ARGS='--group storage --draw 10'
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[mutants]"

@@ -140,3 +140,12 @@ def without(finished: Path, root: Path, *stages: str) -> Path:
 def content(root: Path) -> dict[str, str]:
     """What a root holds, so that two of them can be compared: data shards and models."""
     return {**shards(root), **models(root)}
+
+
+def jumping_clock_in(folder: Path) -> Path:
+    """Compile a library for LD_PRELOAD that moves the time of day by JUMP_BY seconds, once the machine has been up for
+    JUMP_AT."""
+    library = folder / "clock.so"
+    source = Path(__file__).with_name("jumping_clock.c")
+    subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", str(library), str(source), "-ldl"], check=True)
+    return library

@@ -1,0 +1,1 @@
+"""A year of weekly retraining with faults drawn by seed."""
