@@ -4,9 +4,9 @@
 
 Prefect's server, a worker and the alarms run as `wikisum serve` runs them. Each week is a run of the deployment
 `retrain`, at the smallest size of models and texts, followed by `prune` and `backup`. Two weeks of three have a fault:
-the run or its machine is killed, a pointer is lost, the disk is full, the clock goes back, two schedules overlap, the
-backup is damaged, the database is lost. In the middle the code is upgraded. A row a week says the fault, the verdict,
-what was said, and the bytes of root, backup and database. At the end it is checked that:
+run or machine is killed, a pointer is lost, the disk is full, the clock goes back. Or two schedules overlap, the
+backup is damaged, the database is lost. The code is upgraded in the middle. A row a week says the fault, the verdict,
+what was said, and the bytes of root, backup and database. These are checked at the end:
 
 * every week has its version, and the next one started from the champion;
 * no version was promoted without a test, but the first;
