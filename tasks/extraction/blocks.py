@@ -133,7 +133,7 @@ class _Walk:
                 if tag in self._skipped:
                     walker.skip_subtree()
                     skipped = element
-                    if tag in _AROUND:
+                    if tag in _AROUND and self._parts:
                         self._flush(current)
                     continue
                 if tag == "br":
@@ -142,7 +142,8 @@ class _Walk:
                     links += tag == "a"
                     strong += tag in _STRONG
                 else:
-                    self._flush(current)
+                    if self._parts:
+                        self._flush(current)
                     current = self._open(element, current)
                 text = element.text
             else:
@@ -153,10 +154,11 @@ class _Walk:
                     links -= tag == "a"
                     strong -= tag in _STRONG
                 else:
-                    self._flush(current)
+                    if self._parts:
+                        self._flush(current)
                     page.elements[current].end = len(page.blocks)
                     current = page.elements[current].parent
-            if text:
+            if text and (self._parts or not text.isspace()):
                 self._parts.append(text)
                 if links:
                     self._linked += len(text.strip())
@@ -183,8 +185,6 @@ class _Walk:
         return len(elements) - 1
 
     def _flush(self, element: int) -> None:
-        if not self._parts:
-            return
         text = without_invisible("".join(self._parts))
         linked, strong = self._linked, self._strong
         self._parts, self._linked, self._strong = [], 0, 0

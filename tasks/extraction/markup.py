@@ -180,7 +180,8 @@ def _is_western(body: bytes, codec: str) -> bool:
 
 
 # UTF-8 that was taken for Windows-1252 or Latin-1 and encoded again: "â€™" for "’", "Ã©" for "é".
-_TWICE_SIGN = re.compile(rb"\xc3[\x82-\x85\x90\xa2]")  # Â Ã Ä Å Ð â, of which some are in every such text
+# Â Ã Ä Å Ð â before a character of such a sequence: some are in every such text.
+_TWICE_SIGN = re.compile(rb"\xc3[\x82-\x85\x90\xa2][\xc2\xc5\xc6\xcb\xe2]")
 _CONTINUED = "[\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]"
 _TWICE = re.compile(
     f"(?:[\u00c2-\u00df]{_CONTINUED}|[\u00e0-\u00ef]{_CONTINUED}{{2}}|[\u00f0-\u00f4]{_CONTINUED}{{3}})+"

@@ -48,15 +48,16 @@ def page_origin(tree: html.HtmlElement) -> Origin:
     from htmldate import find_date  # here, because plain text needs none of it
     from trafilatura.metadata import examine_meta, extract_meta_json
 
-    stated = _statements(tree)
+    marked = _MARKED(tree)
+    stated = _statements(tree, marked)
     try:
         found = examine_meta(stated)
         found = extract_meta_json(stated, found)
         date = find_date(stated, extensive_search=False, original_date=True, max_date=_LAST)
     except Exception:  # noqa: BLE001  a page must not be lost for a fault in what it says of itself
         return UNKNOWN
-    marked = (one for one in _MARKED(tree) if one.get("itemprop") == "author")
-    names = [found.author, *(one.text_content() for one in (*_BY(tree)[:3], *islice(marked, 3)))]
+    authors = (one for one in marked if one.get("itemprop") == "author")
+    names = [found.author, *(one.text_content() for one in (*_BY(tree)[:3], *islice(authors, 3)))]
     return Origin(date, next(filter(None, map(_name, names)), None), _name(found.sitename))
 
 
@@ -68,11 +69,12 @@ def file_origin(created: str, authors: Sequence[str]) -> Origin:
     return Origin("-".join(match.groups()) if match else None, "; ".join(dict.fromkeys(named)) or None)
 
 
-def _statements(tree: html.HtmlElement) -> html.HtmlElement:
-    """Return a small page with only the elements of a page that state where it is from."""
+def _statements(tree: html.HtmlElement, marked: Sequence[html.HtmlElement]) -> html.HtmlElement:
+    """Return a small page with only the elements of a page that state where it is from; `marked`: those with an
+    `itemprop`."""
     stated = html.fromstring("<html><head></head><body></body></html>")
     stated.head.extend(map(_copied, _HEAD(tree)[:_MOST]))
-    published = (one for one in _MARKED(tree) if one.get("itemprop") == "datePublished")
+    published = (one for one in marked if one.get("itemprop") == "datePublished")
     stated.body.extend(map(_copied, (*islice(published, 1), *_TIMES(tree)[:1])))
     return stated
 

@@ -21,14 +21,16 @@ _SHORT, _LONG, _ZERO, _GOVERNMENT = (
     re.compile(fill(pattern, {**_DATA["parts"], "DEED": "|".join(_PARTS.values())}))
     for pattern in _DATA["names"].values()
 )
-_SIGNS = [re.compile(sign) for sign in _DATA["signs"].values()]
+_SIGNS = [(part, re.compile(sign)) for part, sign in _DATA["signs"].values()]
 _DEEDS = frozenset({"by", "by-sa", "by-nd", "by-nc", "by-nc-sa", "by-nc-nd"})
 _LONGEST = 2_000  # characters of a licence's name, with the sentences around it
 
 
 def may_name_licence(source: str) -> bool:
     """Tell quickly whether a page's source may name a licence, so that it is worth a closer look."""
-    return ("ommons" in source and "reative" in source) or any(sign.search(source) for sign in _SIGNS)
+    return ("ommons" in source and "reative" in source) or any(
+        part in source and sign.search(source) for part, sign in _SIGNS
+    )
 
 
 def licence_of_url(url: str) -> str | None:
