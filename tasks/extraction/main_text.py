@@ -10,6 +10,7 @@ import gzip
 import re
 import tomllib
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -42,6 +43,8 @@ _TALKING = 0.05  # short blocks a paragraph of prose from which a page is a disc
 _SHORT = 80  # characters
 _LONG = 90  # words of a paragraph; most comments are shorter
 _LINKS = 0.7  # of a block's characters: it is a list of links, or the headline of another article
+_NO_VALUE = "–"
+_DATA = 3  # cells with text in a row; empty cells between fewer are mostly space
 _CELL = 100  # characters; the cells of a row are one line where none is longer
 _MOST_BLOCKS = 50_000  # blocks of a page; the rest is left out
 
@@ -178,31 +181,42 @@ def chosen(probability: Probabilities, words: NDArray[np.float64]) -> NDArray[np
 def lines(page: Page, kept: NDArray[np.bool_]) -> list[str]:
     """Return the texts of the blocks that are kept, those of a row's short cells in one line."""
     result: list[str] = []
-    cells: list[str] = []
+    cells: dict[int, list[str]] = {}  # of a row, by the index of the cell
     row = -1
     for block in (block for block, keep in zip(page.blocks, kept.tolist(), strict=True) if keep):
-        at = _row(page, block)
+        at, cell = _row(page, block)
         if at != row:
-            result += _joined(cells)
-            cells, row = [], at
+            result += _joined(page, row, cells)
+            cells, row = {}, at
         if at < 0:
             result.append(block.text)
         else:
-            cells.append(block.text)
-    return result + _joined(cells)
+            cells.setdefault(cell, []).append(block.text)
+    return result + _joined(page, row, cells)
 
 
-def _row(page: Page, block: Block) -> int:
-    """Return the index of the row of the table whose cell holds a block; -1 outside of tables."""
-    at = block.element
+def _row(page: Page, block: Block) -> tuple[int, int]:
+    """Return the index of the row of the table that holds a block, and of its cell; -1 outside of tables."""
+    at, inner = block.element, -1
     while at >= 0:
         element = page.elements[at]
         if element.tag == "tr":
-            return at
-        at = element.parent
-    return -1
+            return at, inner
+        at, inner = element.parent, at
+    return -1, -1
 
 
-def _joined(cells: list[str]) -> list[str]:
-    short = len(cells) > 1 and all(len(cell) <= _CELL for cell in cells)
-    return [" | ".join(cells)] if short else cells
+def _joined(page: Page, row: int, cells: Mapping[int, Sequence[str]]) -> list[str]:
+    """Return the texts of a row's cells, in one line if they are short. There an empty cell between others is a dash,
+    so that a value does not move to another column."""
+    texts = [text for cell in cells.values() for text in cell]
+    if len(texts) < 2 or any(len(text) > _CELL for text in texts):
+        return texts
+    between = range(min(cells), max(cells) + 1)
+    empty = {at: [_NO_VALUE] for at in between if len(cells) >= _DATA and _is_empty_cell(page, at, row)}
+    return [" | ".join(text for at in between for text in cells.get(at, empty.get(at, [])))]
+
+
+def _is_empty_cell(page: Page, at: int, row: int) -> bool:
+    element = page.elements[at]
+    return element.parent == row and element.tag in ("td", "th") and element.start == element.end

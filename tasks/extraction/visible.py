@@ -6,8 +6,9 @@ from functools import lru_cache
 
 from lxml import etree, html
 
+from tasks.extraction.drawn import draw, text_before
 from tasks.extraction.formulas import write_formulas
-from tasks.extraction.markup import INLINE, names
+from tasks.extraction.markup import names
 from tasks.text.raised import raised
 
 _STRUCK = names("del s strike")
@@ -18,7 +19,7 @@ _HIDDEN_STYLE = re.compile(
 _SPOKEN_ONLY = names(
     "sr-only visually-hidden visuallyhidden screen-reader-text screen-reader-only screenreader-only screenreader "
     "sr-text a11y-hidden assistive-text element-invisible u-visually-hidden u-hiddenVisually hidden-visually "
-    "visually-hidden-focusable sr-only-focusable offscreen off-screen"
+    "visually-hidden-focusable sr-only-focusable offscreen off-screen tooltiptext tooltip-text"
 )
 _ICONS = re.compile(r"\b(?:material-(?:icons|symbols)[\w-]*)\b")
 _NOTE_CLASS = re.compile(
@@ -29,14 +30,14 @@ _DROP = re.compile(
 )
 _CAPITAL = re.compile(r"[\"“‘«(]?[^\W\d_a-z]\Z")
 _SHARE = 0.5  # share of a page's text: an element that hides so much is shown by a script
-_SELECTOR = re.compile(r"[.#][A-Za-z_][\w-]*")
-_BEFORE = 60  # characters before a superscript that say what it is
+_SELECTOR = re.compile(r"[a-z]*[.#][A-Za-z_][\w-]*")
 
 
 def show(tree: html.HtmlElement) -> None:
     """Reduce a tree to what a reader sees of its page."""
     _unfold(tree)
     _hide(tree)
+    draw(tree)
     write_formulas(tree)
     _write_raised(tree)
     _join_initials(tree)
@@ -110,13 +111,16 @@ def _is_hidden(element: html.HtmlElement, selectors: frozenset[str]) -> bool:
     if tag in _STRUCK:
         return True
     cls = get("class")
-    if (cls and _is_spoken_only(cls)) or get("hidden") not in (None, "until-found"):
+    if (cls and _is_spoken_only(cls)) or get("hidden") not in (None, "until-found") or get("role") == "tooltip":
         return tag not in _NEVER_HIDDEN
+    if tag == "dialog" and get("open") is None:
+        return True
     style = get("style")
     if style and _HIDDEN_STYLE.search(style.replace(" ", "").lower()):
         return tag not in _NEVER_HIDDEN and not ("visib" in style and cls and _ANIMATED.search(cls))
     if selectors and tag not in _NEVER_HIDDEN and (cls or get("id")):
-        return f"#{get('id')}" in selectors or any(f".{name}" in selectors for name in (cls or "").split())
+        own = [f"#{get('id')}", *(f".{name}" for name in (cls or "").split())]
+        return any(name in selectors or tag + name in selectors for name in own)
     return False
 
 
@@ -142,8 +146,8 @@ def _may_open(element: html.HtmlElement, opened: frozenset[str]) -> bool:
 
 
 _NEVER_HIDDEN = names("html body head script style link meta title")
-# "display: none" and "visibility: hidden", written so that the search is for the letters that both have.
-_HIDING = re.compile(r"is(?:(?<=dis)play\s*:\s*none|(?<=vis)ibility\s*:\s*hidden)")
+# "display: none", "visibility: hidden" and struck-out text, written so that the search is for letters that all have.
+_HIDING = re.compile(r"i(?:(?<=di)splay\s*:\s*none|(?<=vi)sibility\s*:\s*hidden|(?<=[:\s]li)ne-through)")
 
 
 def _hidden_selectors(tree: html.HtmlElement) -> frozenset[str]:
@@ -177,7 +181,7 @@ def _write_raised(tree: html.HtmlElement) -> None:
                 _replace(element, "")
             continue
         below = _denominator(element)
-        before = _text_before(element)
+        before = text_before(element)
         if below is not None and re.fullmatch(r"\d{1,3}", content):
             gap = " " if before[-1:].isdigit() else ""
             _replace(element, f"{gap}{content}/")
@@ -204,7 +208,7 @@ def _is_note(element: html.HtmlElement) -> bool:
     outer = element.getparent()
     if outer is not None and outer.tag == "a":
         links.append(outer.get("href") or "")
-    if any("#" in link for link in links):
+    if any("#" in link for link in links) or element.get("role") == "doc-noteref":
         return True
     names_ = f"{element.get('class') or ''} {element.get('id') or ''}"
     return bool(names_.strip()) and _NOTE_CLASS.search(names_) is not None
@@ -216,29 +220,6 @@ def _replace(element: html.HtmlElement, text: str) -> None:
         element.remove(child)
     element.text = text
     element.drop_tag()
-
-
-def _text_before(element: html.HtmlElement) -> str:
-    """Return the last characters of the line before an element; none if a block begins."""
-    parts: list[str] = []
-    at = element
-    while sum(map(len, parts)) < _BEFORE:
-        sibling = at.getprevious()
-        if sibling is not None:
-            parts.append(sibling.tail or "")
-            if sibling.tag not in INLINE or sibling.tag == "br":
-                break
-            parts.append("".join(sibling.itertext()))
-            at = sibling
-            continue
-        outer = at.getparent()
-        if outer is None:
-            break
-        parts.append(outer.text or "")
-        if outer.tag not in INLINE:
-            break
-        at = outer
-    return "".join(reversed(parts))[-_BEFORE:]
 
 
 def _join_initials(tree: html.HtmlElement) -> None:
