@@ -21,10 +21,10 @@ import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 
 from benchmarks.frame import apart, command, peak_bytes
-from tasks.crawl.columnar import find_tables, index_files, look_up_in_file
-from tasks.crawl.columnar_sought import seek
-from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.urls import surt_key
+from tasks.archives.columnar import find_tables, index_files, look_up_in_file
+from tasks.archives.columnar_sought import seek
+from tasks.fetching.settings import CrawlSettings
+from tasks.fetching.urls import surt_key
 
 GOAL = 1_000_000  # look-ups a minute
 FILE_ROWS, GROUP_ROWS, HOST_PAGES = 500_000, 100_000, 20

@@ -20,8 +20,8 @@ from benchmarks.frame import apart, command, peak_bytes
 from benchmarks.loopback_web import MOST_AT_ONCE, address, served
 from benchmarks.synthetic import frontier_of
 from tasks.crawl.crawl import crawl_batches
-from tasks.crawl.journal import Journal
-from tasks.crawl.settings import CrawlSettings
+from tasks.fetching.journal import Journal
+from tasks.fetching.settings import CrawlSettings
 
 BAR, BAR_BYTES = 1.0, 400_000_000
 CONNECTIONS, HOST_CONCURRENCY = 32, 1

@@ -21,8 +21,8 @@ from benchmarks.synthetic import frontier_of
 from storage.schemas import FRONTIER, PAGES
 from storage.store import RowGroup, Store
 from tasks.crawl.crawl import crawl_shard
-from tasks.crawl.settings import CrawlSettings
 from tasks.engine.job import Scratch
+from tasks.fetching.settings import CrawlSettings
 
 RUNS = ["good=10000", "refused=100000", "refused=1000000", "spent=300000", "large=200", "mixed=10000"]
 NAME = "frontier/part-00000.parquet"

@@ -14,7 +14,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from storage.schemas import FRONTIER
-from tasks.crawl.urls import host_of
+from tasks.fetching.urls import host_of
 
 if TYPE_CHECKING:
     from flows.config import BuildConfig

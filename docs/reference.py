@@ -51,7 +51,7 @@ _SETTING_PAGES = {
     "evaluation": ("Evaluation and retraining", ("baselines", "scoring", "report", "tables", "retraining")),
 }
 # What else people start.
-_MODULES = ("models", "tasks.crawl.warc_export")
+_MODULES = ("models", "tasks.archives.warc_export")
 
 
 def pages() -> dict[str, str]:

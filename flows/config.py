@@ -15,11 +15,11 @@ from flows.running.settings_file import read_settings
 from models.json_file import length_penalty
 from models.presets import PRESETS as SUMMARIZERS
 from models.presets import TrainingRecipe, check_predictable, find_preset
-from tasks.crawl.settings import CrawlSettings
 from tasks.engine.settings import Settings, message_of, tuning
 from tasks.evaluation.settings import EXTRACTOR, Baseline, BaselineSettings, ScoringSettings
 from tasks.exchange.ranked_wikisum.settings import ImportSettings
 from tasks.extraction.settings import ExtractSettings
+from tasks.fetching.settings import CrawlSettings
 from tasks.near_duplicates.settings import AcrossSettings
 from tasks.paragraphs.settings import ParagraphSettings
 from tasks.ranking.settings import RankerSettings, RankingSettings

@@ -21,7 +21,7 @@ def of(place: str, *sources: str, method: str = "finditer") -> tuple[str, list[F
 MADE = dict(
     [
         of("flows.summary_page.views:_marked", r"Two\ ships\ were\ lost\.|A\ lamp"),
-        of("tasks.crawl.archive_file:next_start", r"\x1f\x8b\x08[\x00-\x1f]", r"(?<=\n)WARC/[01]\.\d"),
+        of("tasks.archives.archive_file:next_start", r"\x1f\x8b\x08[\x00-\x1f]", r"(?<=\n)WARC/[01]\.\d"),
         of("storage.recipes:newest_records", r"part-00001\.[0-9a-f]+\.json", method="fullmatch"),
         of("tasks.evaluation.citations:written", r"\bAnn(?:['’]s)?\s+Molloy\b"),
         of("tasks.human_evaluation.questions:_with_gap", r"(?<!\w)Ann\ Molloy(?!\w)"),

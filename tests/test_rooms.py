@@ -24,7 +24,7 @@ ROOMS = {
 # The rooms of tasks/, lowest first: each may import those before it, so that no two import each other.
 ORDER = (
     *("engine", "text", "verification", "extractive", "rights", "near_duplicates"),
-    *("crawl", "chat", "extraction", "paragraphs", "sources", "search", "articles"),
+    *("fetching", "archives", "crawl", "chat", "extraction", "paragraphs", "sources", "search", "articles"),
     *("ranking", "evaluation", "writing", "summarization", "pretraining"),
     *("reporting", "tables", "exchange", "retraining", "human_evaluation", "cited_summary", "explorer"),
 )
@@ -97,18 +97,18 @@ def test_no_room_of_tasks_imports_upward(room: str) -> None:
 @pytest.mark.parametrize(
     "planted",
     [
-        "import tasks.crawl.urls",
-        "from tasks import crawl",
-        "from tasks.crawl import urls",
-        "from tasks.crawl.urls import host_of",
-        "def f():\n    from tasks.crawl.urls import host_of",
-        "if TYPE_CHECKING:\n    from tasks.crawl.urls import host_of",
+        "import tasks.fetching.urls",
+        "from tasks import fetching",
+        "from tasks.fetching import urls",
+        "from tasks.fetching.urls import host_of",
+        "def f():\n    from tasks.fetching.urls import host_of",
+        "if TYPE_CHECKING:\n    from tasks.fetching.urls import host_of",
     ],
 )
 def test_an_upward_import_is_seen_wherever_it_stands(planted: str) -> None:
     within = list(ast.walk(ast.parse(planted)))
-    assert upward(within, "rights") == [(planted.count("\n") + 1, "crawl")]
-    assert upward(within, "crawl") == upward(within, "search") == []
+    assert upward(within, "rights") == [(planted.count("\n") + 1, "fetching")]
+    assert upward(within, "fetching") == upward(within, "search") == []
 
 
 def module_of(path: Path) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks.rehearsal.execution import CRAWL_DELAY
 from benchmarks.rehearsal.fan_in import READERS
 from flows.running.estimates import CORPUS_ARTICLES, DOLLARS_PER_GB, DOLLARS_PER_MILLION_REQUESTS, RECORD_BYTES
-from tasks.crawl.settings import CommonCrawlSettings
+from tasks.fetching.settings import CommonCrawlSettings
 
 # The 7,648 references of 100 articles have 2,400 different hosts, and their number grows with the power .75 of that
 # of URLs, which is between what a thousand to three thousand references show there (.72) and in a dump (.80).

@@ -10,7 +10,7 @@ from benchmarks.rehearsal.execution import CRAWL_DELAY, WORKERS
 from benchmarks.rehearsal.extrapolation import Extrapolation, Prices
 from flows.running.estimates import ARTICLE_PARAGRAPHS, CORPUS_ARTICLES, RECORD_BYTES
 from storage.schemas import DOCUMENTS, FRONTIER, RANKED
-from tasks.crawl.settings import CommonCrawlSettings
+from tasks.fetching.settings import CommonCrawlSettings
 from tasks.reporting.page import templates
 
 

@@ -16,11 +16,11 @@ from storage.recipes import ShardRecord, read_record
 from storage.schemas import ARTICLES, DATASETS, FEATURES, FRONTIER, INDEX_FILES, PAGES, PARAGRAPHS, SEARCH, Dataset
 from storage.spending import MONEY, Account, spent, this_month
 from storage.store import Store
+from tasks.archives.remote_files import PIECE_BYTES
 from tasks.crawl.frontier import DomainLoad, plan_hosts
-from tasks.crawl.remote_files import PIECE_BYTES
-from tasks.crawl.settings import CommonCrawlSettings, CrawlSettings
 from tasks.engine.recipe import StageResult
 from tasks.engine.stage import Run
+from tasks.fetching.settings import CommonCrawlSettings, CrawlSettings
 from tasks.reporting.publishing import SPENDING, publish_page
 from tasks.search.settings import WebSearchSettings
 

@@ -11,12 +11,12 @@ from flows.running.estimates import host_lines
 from flows.running.session import Session
 from flows.stages.results import Articles, Captures, FetchedPages, Frontier, IndexedCaptures, SearchResults
 from storage import schemas
-from tasks.crawl.archive import find_archives
-from tasks.crawl.columnar import find_tables
-from tasks.crawl.http import Patience
-from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.visit import MAX_REDIRECTS
+from tasks.archives.archive import find_archives
+from tasks.archives.columnar import find_tables
 from tasks.engine.recipe import Input, Recipe, every, gathered, same
+from tasks.fetching.http import Patience
+from tasks.fetching.settings import CrawlSettings
+from tasks.fetching.visit import MAX_REDIRECTS
 from tasks.search.search import local_notes
 
 _INDEXED = "captures-indexed"
@@ -29,7 +29,7 @@ def captures(session: Session) -> Captures | None:
     if not files:
         return None
     settings = part_of(session.config.crawl, "allowed_hosts", "max_decoded_archive_bytes")
-    function, arguments = "tasks.crawl.archive:index_archive", {"host_shards": session.config.shards.hosts}
+    function, arguments = "tasks.archives.archive:index_archive", {"host_shards": session.config.shards.hosts}
     recipe = Recipe(schemas.CAPTURES, function, settings, arguments, per_shard={"file": files})
     return Captures(session.run.stage(recipe, shards=len(files), inputs={}))
 
@@ -43,7 +43,7 @@ def indexed_captures(session: Session, frontier: Frontier) -> tuple[IndexedCaptu
         return ()
     hosts, inputs = session.config.shards.hosts, {"frontier": gathered(frontier)}
     context = {"connect_to": session.connect_to, "progress": session.progress("look-ups")}
-    function, per_shard = "tasks.crawl.common_crawl:look_up_shard", {"shard": range(hosts)}
+    function, per_shard = "tasks.archives.common_crawl:look_up_shard", {"shard": range(hosts)}
     recipe = Recipe(schemas.CAPTURES, function, session.config.crawl, per_shard=per_shard)
     found = session.run.stage(recipe, shards=hosts, inputs=inputs, context=context, scratch="scratch", name=_INDEXED)
     return (IndexedCaptures(found),)
@@ -55,11 +55,11 @@ def _captures_in_tables(session: Session, frontier: Frontier) -> tuple[IndexedCa
     wanted = ("common_crawl", "user_agent", "contact", "ca_bundle", "allowed_hosts")
     crawl, context = part_of(session.config.crawl, *wanted), {"connect_to": session.connect_to}
     tables = find_tables(crawl, session.connect_to)
-    recipe = Recipe(schemas.INDEX_FILES, "tasks.crawl.columnar:index_files", per_shard={"table": tables})
+    recipe = Recipe(schemas.INDEX_FILES, "tasks.archives.columnar:index_files", per_shard={"table": tables})
     index = session.run.stage(recipe, shards=len(tables), inputs={}, context={**context, "settings": crawl})
     hosts, files = session.config.shards.hosts, [file for table in tables for file in table]
-    seeking = Recipe(schemas.URL_LOOKUPS, "tasks.crawl.columnar_sought:seek", per_shard={"shard": range(hosts)})
-    looking = Recipe(schemas.CAPTURES, "tasks.crawl.columnar:look_up_in_file", crawl, per_shard={"file": files})
+    seeking = Recipe(schemas.URL_LOOKUPS, "tasks.archives.columnar_sought:seek", per_shard={"shard": range(hosts)})
+    looking = Recipe(schemas.CAPTURES, "tasks.archives.columnar:look_up_in_file", crawl, per_shard={"file": files})
     passes: list[IndexedCaptures] = []
     for number in range(MAX_REDIRECTS + 1):
         inputs = {"frontier": gathered(frontier), "index": every(index)}

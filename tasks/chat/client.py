@@ -12,9 +12,9 @@ from tasks.chat.budget import Budget
 from tasks.chat.completions import NOT_ASKED, THINKING_OFF, TOO_LONG, ChatAnswer, Message, NoAnswerError, tokens
 from tasks.chat.connection import Connection
 from tasks.chat.settings import ChatSettings, read_key
-from tasks.crawl.answers import Answers
-from tasks.crawl.reasons import http_reason
 from tasks.engine.closing import Closing
+from tasks.fetching.answers import Answers
+from tasks.fetching.reasons import http_reason
 
 _RETRIES = 3  # of a request that failed for now
 _SILENT_IN_A_ROW = 5  # requests without an answer after which the service counts as unavailable

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tasks.crawl.reasons import PageReason, http_reason
 from tasks.engine.data_files import read_data
+from tasks.fetching.reasons import PageReason, http_reason
 
 _CHARACTERS = 3  # a token, at least: English has 4, and the budget must not be exceeded
 _MOST_WORDS = 300  # characters of a server's own words

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 import httpx
 
 from tasks.chat.completions import TOO_LONG, ChatAnswer, NoAnswerError, Stream, completion, refused
-from tasks.crawl.credentials import authorization
-from tasks.crawl.http import TRANSIENT_STATUS, retry_wait
-from tasks.crawl.reasons import PageReason
 from tasks.engine.closing import Closing
+from tasks.fetching.credentials import authorization
+from tasks.fetching.http import TRANSIENT_STATUS, retry_wait
+from tasks.fetching.reasons import PageReason
 
 logger = logging.getLogger(__name__)
 _CONNECT_SECONDS = 10.0

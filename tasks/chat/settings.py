@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
-from tasks.crawl.settings import ServiceUrl
 from tasks.engine.settings import Settings, secret_in, tuning
+from tasks.fetching.settings import ServiceUrl
 
 
 class ChatSettings(Settings):

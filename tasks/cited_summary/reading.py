@@ -22,10 +22,10 @@ from tasks.cited_summary.settings import SummarySettings
 from tasks.cited_summary.sources import GivenSource, is_web_address
 from tasks.crawl.crawl import crawl_batches
 from tasks.crawl.frontier import build_frontier
-from tasks.crawl.http import Patience
-from tasks.crawl.journal import Journal
-from tasks.crawl.progress import CrawlProgress
 from tasks.engine.data_files import read_data
+from tasks.fetching.http import Patience
+from tasks.fetching.journal import Journal
+from tasks.fetching.progress import CrawlProgress
 from tasks.reporting.stages import meaning
 from tasks.text.content_words import content_words
 from tasks.text.language import has_finite_verb

@@ -5,9 +5,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from tasks.crawl.content import PACKED
-from tasks.crawl.settings import CrawlSettings, HostPattern
 from tasks.engine.settings import HEADER_TEXT, Settings
+from tasks.fetching.content import PACKED
+from tasks.fetching.settings import CrawlSettings, HostPattern
 from tasks.paragraphs.settings import ParagraphFilterSettings
 from tasks.text.language import LanguageCode
 from tasks.writing.settings import WriterSettings

@@ -8,9 +8,9 @@ from html import unescape
 from pathlib import Path
 from typing import IO
 
-from tasks.crawl.content import PACKED, advice, settled_type
 from tasks.extraction import pdf
 from tasks.extraction.markup import MARKDOWN
+from tasks.fetching.content import PACKED, advice, settled_type
 
 STANDARD_INPUT = "-"
 _OFFICE = "application/vnd.openxmlformats-officedocument"

@@ -1,1 +1,1 @@
-"""Fetching pages: politely, safely, and with an outcome for every URL."""
+"""The crawl of a shard of hosts: the frontier of its URLs, their order, and one row with an outcome for each."""

@@ -13,21 +13,21 @@ import pyarrow as pa
 
 from storage.schemas import PAGES
 from storage.store import Store
-from tasks.crawl.http import Client, Patience
-from tasks.crawl.journal import BATCH_BYTES, ROW_COST, Journal
-from tasks.crawl.progress import ProgressCount
-from tasks.crawl.queues import UrlList, give_back, urls_of
-from tasks.crawl.remote_files import archived_pages
-from tasks.crawl.replay import Replay
-from tasks.crawl.reused_pages import EarlierPages, find_earlier, forget_lost
-from tasks.crawl.safety import LOOKUP_SECONDS, BoundedResolver, Guard, Resolver, system_resolver
-from tasks.crawl.settings import CrawlSettings
+from tasks.archives.remote_files import archived_pages
+from tasks.archives.replay import Replay
+from tasks.archives.wayback import replace_dead
 from tasks.crawl.shard_crawl import Report, ShardCrawl, StoredPages, unfetched_row
-from tasks.crawl.turns import Pace, Turns, shared_turns
-from tasks.crawl.urls import host_matches, host_of
-from tasks.crawl.wayback import replace_dead
 from tasks.engine.closing import on_sigterm
 from tasks.engine.job import Scratch
+from tasks.fetching.http import Client, Patience
+from tasks.fetching.journal import BATCH_BYTES, ROW_COST, Journal
+from tasks.fetching.progress import ProgressCount
+from tasks.fetching.queues import UrlList, give_back, urls_of
+from tasks.fetching.reused_pages import EarlierPages, find_earlier, forget_lost
+from tasks.fetching.safety import LOOKUP_SECONDS, BoundedResolver, Guard, Resolver, system_resolver
+from tasks.fetching.settings import CrawlSettings
+from tasks.fetching.turns import Pace, Turns, shared_turns
+from tasks.fetching.urls import host_matches, host_of
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ def crawl_shard(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the pages of a host shard, journalling to the scratch folder (`crawl_batches`). Captures come from archive
     files (`captures`) and from an index (`indexed`). A crawl of the web reuses pages of an earlier one on the same root
-    (`tasks.crawl.reused_pages`); dead links are looked up in the Internet Archive if the settings say so."""
+    (`tasks.fetching.reused_pages`); dead links are looked up in the Internet Archive if the settings say so."""
     sources = [table for table in (captures, indexed) if table is not None]
     earlier = None
     if not settings.from_archives:

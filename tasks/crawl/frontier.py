@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from storage.schemas import FRONTIER
-from tasks.crawl.reasons import FrontierReason
-from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.urls import BadUrlError, archived_url, host_of, normalise_url, registered_domain, under_domain
 from tasks.engine.data_files import read_data
 from tasks.engine.hashing import shard_of
+from tasks.fetching.reasons import FrontierReason
+from tasks.fetching.settings import CrawlSettings
+from tasks.fetching.urls import BadUrlError, archived_url, host_of, normalise_url, registered_domain, under_domain
 
 
 def build_frontier(
@@ -75,7 +75,7 @@ def _judge(written: str, mirrors: Iterable[str], allowed: Iterable[str]) -> tupl
 
 _DAY = 86_400.0
 
-ARCHIVES: Mapping[str, str] = read_data("tasks.crawl", "sites.toml")["archives"]
+ARCHIVES: Mapping[str, str] = read_data("tasks.fetching", "sites.toml")["archives"]
 
 
 @dataclass(frozen=True)

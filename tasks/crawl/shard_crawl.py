@@ -13,19 +13,19 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from tasks.crawl.http import Client, Patience
-from tasks.crawl.journal import Journal
-from tasks.crawl.progress import CrawlProgress, ProgressCount
-from tasks.crawl.queues import Backlog, HostQueues, UrlList
-from tasks.crawl.reasons import PageReason
-from tasks.crawl.reused_pages import StoredPage
-from tasks.crawl.robots import ROBOTS_PATH, Robots
-from tasks.crawl.safety import FetchError
-from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.site_rules import ReservationFile, SiteRules, Verdict, files_to_read, read_file, rules_cache, rules_of
-from tasks.crawl.turns import Pace
-from tasks.crawl.urls import DEFAULT_PORTS, host_of, origin_of, within_budget
-from tasks.crawl.visit import Answer, RequestResult, Visit, page_row, step
+from tasks.fetching.http import Client, Patience
+from tasks.fetching.journal import Journal
+from tasks.fetching.progress import CrawlProgress, ProgressCount
+from tasks.fetching.queues import Backlog, HostQueues, UrlList
+from tasks.fetching.reasons import PageReason
+from tasks.fetching.reused_pages import StoredPage
+from tasks.fetching.robots import ROBOTS_PATH, Robots
+from tasks.fetching.safety import FetchError
+from tasks.fetching.settings import CrawlSettings
+from tasks.fetching.turns import Pace
+from tasks.fetching.urls import DEFAULT_PORTS, host_of, origin_of, within_budget
+from tasks.fetching.visit import Answer, RequestResult, Visit, page_row, step
 
 logger = logging.getLogger(__name__)
 

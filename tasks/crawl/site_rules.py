@@ -15,9 +15,9 @@ from functools import partial
 
 from cachetools import LRUCache
 
-from tasks.crawl.http import Response
-from tasks.crawl.reasons import PageReason
-from tasks.crawl.robots import (
+from tasks.fetching.http import Response
+from tasks.fetching.reasons import PageReason
+from tasks.fetching.robots import (
     MAX_WILDCARD_RULES,
     MAX_WILDCARDS,
     PathPattern,
@@ -27,9 +27,9 @@ from tasks.crawl.robots import (
     path_of,
     read_rules,
 )
-from tasks.crawl.safety import FetchError
-from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.visit import Answer
+from tasks.fetching.safety import FetchError
+from tasks.fetching.settings import CrawlSettings
+from tasks.fetching.visit import Answer
 from tasks.rights.reservations import AI_TXT, TDMREP, UNREAD
 
 logger = logging.getLogger(__name__)

@@ -12,11 +12,11 @@ from pydantic import BaseModel, Field, ValidationError
 from tasks.chat.budget import Budget
 from tasks.chat.client import ChatClient
 from tasks.chat.completions import NoAnswerError
-from tasks.crawl.answers import Answers
 from tasks.engine.closing import Closing
 from tasks.engine.job import Scratch
 from tasks.evaluation.metrics import ArticleTexts, Score, Summary, SummaryScorer
 from tasks.evaluation.settings import JudgeSettings
+from tasks.fetching.answers import Answers
 
 logger = logging.getLogger(__name__)
 

@@ -14,12 +14,12 @@ import pyarrow as pa
 
 from storage.recipes import TALLY
 from storage.schemas import DOCUMENTS
-from tasks.crawl.reasons import PageReason
 from tasks.engine.failure_logs import working_on
 from tasks.extraction.engines import Extracted
 from tasks.extraction.extractor import Extractor
 from tasks.extraction.reasons import DocumentReason
 from tasks.extraction.settings import ExtractSettings
+from tasks.fetching.reasons import PageReason
 from tasks.rights.claims import Claim, settle
 from tasks.rights.licences import domain_licence, licence_of_url
 from tasks.rights.reservations import header_licences, header_reservations

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from lxml import html
 
-from tasks.crawl.content import PACKED
 from tasks.extraction import pdf
 from tasks.extraction.embedded import embedded_text, embedded_tree
 from tasks.extraction.main_text import main_text
@@ -28,6 +27,7 @@ from tasks.extraction.reference_marks import without_reference_marks
 from tasks.extraction.settings import ExtractSettings
 from tasks.extraction.torn_words import mended
 from tasks.extraction.visible import show
+from tasks.fetching.content import PACKED
 from tasks.rights.claims import Claim, page_claim
 from tasks.rights.reservations import page_reservations
 from tasks.text.boilerplate_phrases import is_boilerplate

@@ -8,9 +8,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from storage.recipes import most_first
-from tasks.crawl.reasons import CaptureReason, FrontierReason, PageReason
 from tasks.engine.reasons import Reason
 from tasks.extraction.reasons import DocumentReason
+from tasks.fetching.reasons import CaptureReason, FrontierReason, PageReason
 from tasks.near_duplicates.refusals import AcrossReason
 from tasks.paragraphs.filter import ParagraphReason
 from tasks.reporting.blocks import NONE, WORDS, Block, Cell, Row, Text, section, share_cell, table_of

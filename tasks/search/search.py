@@ -19,16 +19,16 @@ from storage.recipes import ShardRecord
 from storage.schemas import DOCUMENTS, SEARCH
 from storage.spending import Account
 from storage.store import Store
-from tasks.crawl.answers import Answers
-from tasks.crawl.http import Patience
-from tasks.crawl.reasons import http_reason
-from tasks.crawl.safety import FetchError
-from tasks.crawl.service import Service
-from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.urls import host_of, normalise_url
 from tasks.engine.job import Scratch
 from tasks.engine.reasons import Reason
 from tasks.engine.recipe import finished_build, finished_stage
+from tasks.fetching.answers import Answers
+from tasks.fetching.http import Patience
+from tasks.fetching.reasons import http_reason
+from tasks.fetching.safety import FetchError
+from tasks.fetching.service import Service
+from tasks.fetching.settings import CrawlSettings
+from tasks.fetching.urls import host_of, normalise_url
 from tasks.search.settings import WebSearchSettings, filled, interfaces
 from tasks.sources.files import check_is_file, file_digest
 from tasks.text.ngrams import split_words

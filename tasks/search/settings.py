@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from pydantic import Field, SecretStr, model_validator
 
-from tasks.crawl.settings import WrittenUrl
 from tasks.engine.data_files import read_data
 from tasks.engine.settings import Settings, tuning
+from tasks.fetching.settings import WrittenUrl
 
 
 @dataclass(frozen=True)

@@ -27,15 +27,15 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from storage.store import Store
 from storage.writing import naming_a_full_disk
-from tasks.crawl.answers import Answers
-from tasks.crawl.http import Patience, Response
-from tasks.crawl.safety import FetchError
-from tasks.crawl.service import Service
-from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.urls import normalise_url
 from tasks.engine.closing import Closing
 from tasks.engine.grouping import packed
 from tasks.engine.settings import secret_in
+from tasks.fetching.answers import Answers
+from tasks.fetching.http import Patience, Response
+from tasks.fetching.safety import FetchError
+from tasks.fetching.service import Service
+from tasks.fetching.settings import CrawlSettings
+from tasks.fetching.urls import normalise_url
 from tasks.sources.dump.pages import CATEGORY, DumpPage, Site
 from tasks.sources.dump.source import FORMAT_VERSION, ArticleReader
 from tasks.sources.files import Malformed, check_is_file

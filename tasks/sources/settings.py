@@ -5,9 +5,9 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from tasks.crawl.settings import WrittenUrl
 from tasks.engine.data_files import read_data
 from tasks.engine.settings import Settings, tuning
+from tasks.fetching.settings import WrittenUrl
 
 
 class RecordsSettings(Settings):

@@ -8,8 +8,8 @@ from pydantic import AfterValidator, Field, model_validator
 
 from tasks.chat.budget import Budget, Price
 from tasks.chat.settings import ChatSettings
-from tasks.crawl.settings import service_url
 from tasks.engine.settings import MOST_TOKENS, tuning
+from tasks.fetching.settings import service_url
 from tasks.text.language import LanguageCode
 
 OUTLINED = 600  # words from which a summary has headings

@@ -15,11 +15,11 @@ from storage.spending import Account
 from tasks.chat.budget import Budget
 from tasks.chat.client import ChatClient, ChatError
 from tasks.chat.completions import NOT_ASKED, OF_THE_REQUEST, NoAnswerError
-from tasks.crawl.answers import Answers
 from tasks.engine.job import Scratch
 from tasks.engine.progress import Progress
 from tasks.evaluation.baselines import passages_by_article, prediction
 from tasks.extractive.pile import PilePassage
+from tasks.fetching.answers import Answers
 from tasks.writing.checking import Written
 from tasks.writing.one_by_one import NO_SENTENCE
 from tasks.writing.settings import BuildWriterSettings

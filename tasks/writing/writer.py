@@ -11,9 +11,9 @@ from typing import Any
 from tasks.chat.budget import Budget
 from tasks.chat.client import ChatClient
 from tasks.chat.completions import THINKING_OFF, TOO_LONG, ChatAnswer, Message, NoAnswerError, tokens
-from tasks.crawl.answers import Answers
 from tasks.engine.data_files import read_data
 from tasks.evaluation.entailment import Entailment, label_ids
+from tasks.fetching.answers import Answers
 from tasks.ranking.folders import check_installed, folder_digest
 from tasks.text.content_words import words_of
 from tasks.writing.checking import Checked, Checker, Written

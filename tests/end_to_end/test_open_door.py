@@ -17,7 +17,7 @@ import requests
 from tests.end_to_end.prefect_api import signed_in
 from tests.end_to_end.test_serve import line_after, served, stop
 from tests.patience import PATIENCE, wait_until
-from tests.tasks.crawl.loopback_server import LoopbackServer, answer
+from tests.tasks.fetching.loopback_server import LoopbackServer, answer
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 # What a page can try without leave: to read, to write without a preflight, to write with one, and to listen.

@@ -21,7 +21,7 @@ from storage.recipes import read_parts, whole
 from storage.store import Store
 from tasks.engine.stage import Executor, Run
 from tasks.sources.dump.source import DumpSource
-from tests.tasks.crawl.loopback_server import LoopbackServer, answer
+from tests.tasks.fetching.loopback_server import LoopbackServer, answer
 from tests.tasks.sources.collection_files import comma_separated, json_array, json_lines, multi_news
 from tests.tasks.sources.dump_files import write_multistream
 from tests.tasks.sources.encyclopedia_files import (

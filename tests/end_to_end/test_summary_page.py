@@ -22,8 +22,8 @@ from tests.patience import PATIENCE
 from tests.tasks.chat.chat_server import chat_server, sentences
 from tests.tasks.cited_summary.test_systems import root_with
 from tests.tasks.cited_summary.topic import HISTORY, TITLE, TODAY
-from tests.tasks.crawl.loopback_server import Exchange, LoopbackServer, answer
 from tests.tasks.explorer.small_corpus import lists, scored_builds, small_corpus
+from tests.tasks.fetching.loopback_server import Exchange, LoopbackServer, answer
 
 pytestmark = pytest.mark.integration
 WAIT = 120_000  # milliseconds

@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 from lxml import html
 
-from tasks.crawl.content import PACKED
 from tasks.extraction.blocks import read_page
 from tasks.extraction.main_text import lines
 from tasks.extraction.markup import clean
@@ -20,6 +19,7 @@ from tasks.extraction.packed.word import read_word
 from tasks.extraction.reasons import DocumentReason
 from tasks.extraction.titles import names_nothing
 from tasks.extraction.visible import show
+from tasks.fetching.content import PACKED
 
 _Reader = Callable[[Archive], tuple[str, list[html.HtmlElement]]]
 _READERS: Mapping[str, _Reader] = {

@@ -14,10 +14,10 @@ from flows.running.estimates import archive_line
 from storage.recipes import ShardRecord
 from storage.schemas import DATASETS, INDEX_FILES
 from storage.store import Store, WrittenTable
-from tasks.crawl.settings import CommonCrawlSettings
 from tasks.engine.recipe import StageResult
 from tasks.engine.stage import Executor, Run
-from tests.tasks.crawl.index_table import Captured, write_part
+from tasks.fetching.settings import CommonCrawlSettings
+from tests.tasks.archives.index_table import Captured, write_part
 
 TABLES = CommonCrawlSettings(tables=("table",), requests_per_second=10.0)
 

@@ -10,9 +10,9 @@ from storage.recipes import ShardRecord
 from storage.schemas import FRONTIER
 from storage.store import Store, WrittenTable
 from tasks.crawl.frontier import build_frontier
-from tasks.crawl.settings import CrawlSettings
 from tasks.engine.recipe import StageResult
 from tasks.engine.stage import Executor, Run
+from tasks.fetching.settings import CrawlSettings
 
 URLS = [
     "http://a.site.com/1",

@@ -13,9 +13,9 @@ from flows.running.session import Session
 from storage.store import Store
 from tasks.engine.recipe import StageResult
 from tasks.engine.stage import Executor, Run
-from tests.tasks.crawl.loopback_server import FAST, answer
-from tests.tasks.crawl.test_archive import http
-from tests.tasks.crawl.test_common_crawl import CommonCrawl
+from tests.tasks.archives.test_archive import http
+from tests.tasks.archives.test_common_crawl import CommonCrawl
+from tests.tasks.fetching.loopback_server import FAST, answer
 
 pytestmark = pytest.mark.integration
 

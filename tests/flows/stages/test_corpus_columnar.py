@@ -14,8 +14,8 @@ from flows.config import BuildConfig
 from flows.running.session import Session
 from storage.store import Store
 from tasks.engine.stage import Executor, Run
-from tests.tasks.crawl.index_table import Captured, ColumnarCrawl, crawl_folder, write_part
-from tests.tasks.crawl.loopback_server import FAST, answer
+from tests.tasks.archives.index_table import Captured, ColumnarCrawl, crawl_folder, write_part
+from tests.tasks.fetching.loopback_server import FAST, answer
 
 pytestmark = pytest.mark.integration
 

@@ -25,8 +25,8 @@ from tests.patience import PATIENCE, wait_until
 from tests.tasks.chat.chat_server import chat_server, sentences
 from tests.tasks.cited_summary.test_systems import root_with
 from tests.tasks.cited_summary.topic import TITLE, TODAY
-from tests.tasks.crawl.loopback_server import LoopbackServer, answer
 from tests.tasks.explorer.small_corpus import CITED, ids, scored_builds, small_corpus
+from tests.tasks.fetching.loopback_server import LoopbackServer, answer
 from tests.tasks.reporting.test_side_by_side import built
 
 pytestmark = pytest.mark.integration

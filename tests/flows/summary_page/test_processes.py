@@ -17,7 +17,7 @@ from tasks.cited_summary.sources import GivenSource, file_source
 from tasks.engine.progress import Progress
 from tests.patience import PATIENCE, wait_until
 from tests.tasks.cited_summary.topic import GERMAN, HISTORY, TITLE, page_of
-from tests.tasks.crawl.loopback_server import Exchange, LoopbackServer, answer
+from tests.tasks.fetching.loopback_server import Exchange, LoopbackServer, answer
 
 pytestmark = pytest.mark.integration
 FILE = file_source("history.txt", HISTORY.encode())

@@ -17,7 +17,7 @@ from tasks.chat.budget import Budget, Price
 from tasks.chat.client import ChatClient, ChatError
 from tasks.chat.completions import NoAnswerError
 from tasks.chat.settings import ChatSettings
-from tasks.crawl.answers import Answers
+from tasks.fetching.answers import Answers
 from tests.patience import PATIENCE
 from tests.tasks.chat.chat_server import Chat, Reply, chat_server, said
 

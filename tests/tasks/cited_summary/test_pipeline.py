@@ -6,7 +6,7 @@ from tasks.cited_summary.cited import Passage
 from tasks.cited_summary.sources import GivenSource, file_source
 from tasks.sources.miniweb.site import render_pdf
 from tests.tasks.cited_summary.topic import GERMAN, HISTORY, TITLE, TODAY, files, page_of, summarized
-from tests.tasks.crawl.loopback_server import LoopbackServer, answer
+from tests.tasks.fetching.loopback_server import LoopbackServer, answer
 
 pytestmark = pytest.mark.integration  # each summary starts an extracting process
 

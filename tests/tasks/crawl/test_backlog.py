@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 from tasks.crawl import shard_crawl
-from tasks.crawl.queues import Backlog, HostQueues, UrlList
-from tasks.crawl.visit import Visit
-from tests.tasks.crawl.loopback_server import LoopbackServer, answer, crawl, local_journal
+from tasks.fetching.queues import Backlog, HostQueues, UrlList
+from tasks.fetching.visit import Visit
+from tests.tasks.fetching.loopback_server import LoopbackServer, answer, crawl, local_journal
 
 
 def test_urls_are_distinct_and_in_order() -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tasks.crawl.safety import BoundedResolver, FetchError
+from tasks.fetching.safety import BoundedResolver, FetchError
 from tests.patience import PATIENCE, wait_until
-from tests.tasks.crawl.loopback_server import LoopbackServer, answer, crawl, local_journal
+from tests.tasks.fetching.loopback_server import LoopbackServer, answer, crawl, local_journal
 
 
 class Names:

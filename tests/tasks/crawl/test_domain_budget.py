@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from tasks.crawl.urls import within_budget
-from tests.tasks.crawl.loopback_server import LoopbackServer, answer, crawl, local_journal
+from tasks.fetching.urls import within_budget
+from tests.tasks.fetching.loopback_server import LoopbackServer, answer, crawl, local_journal
 
 
 def test_longest_not_fetched_first_in_the_order_of_places() -> None:

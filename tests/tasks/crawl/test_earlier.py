@@ -18,11 +18,11 @@ from storage.recipes import ShardRecord
 from storage.schemas import FRONTIER, PAGES
 from storage.store import Store
 from tasks.crawl.crawl import crawl_shard
-from tasks.crawl.settings import CrawlSettings
 from tasks.engine.recipe import Recipe, gathered
 from tasks.engine.stage import Executor, Run
+from tasks.fetching.settings import CrawlSettings
 from tests.patience import PATIENCE
-from tests.tasks.crawl.loopback_server import (
+from tests.tasks.fetching.loopback_server import (
     FAST,
     HASTY,
     Exchange,
@@ -509,7 +509,7 @@ def test_confirmations_of_a_shard_that_is_gone_are_asked_for_again(tmp_path: Pat
 
 def test_shards_of_many_row_groups_are_read_group_by_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Store, "write_table", partialmethod(Store.write_table, group_bytes=50_000))
-    monkeypatch.setattr("tasks.crawl.journal.BATCH_BYTES", 30_000)
+    monkeypatch.setattr("tasks.fetching.journal.BATCH_BYTES", 30_000)
     urls = [f"http://{host}.test/{n}" for host in "abc" for n in range(10)]
     pages = {f"/{n}": page(body(n), ETag='"1"') if n % 2 else answer(body(n)) for n in range(9)}
     with LoopbackServer(pages) as server:

@@ -6,8 +6,8 @@ import pyarrow as pa
 
 from storage.schemas import ARTICLES, FRONTIER, SEARCH
 from tasks.crawl.frontier import build_frontier
-from tasks.crawl.settings import CrawlSettings
 from tasks.engine.hashing import shard_of
+from tasks.fetching.settings import CrawlSettings
 
 
 def articles(**references: list[str]) -> pa.Table:

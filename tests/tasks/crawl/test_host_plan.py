@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from tasks.crawl.frontier import ARCHIVES, DomainLoad, plan_hosts
-from tasks.crawl.reasons import FrontierReason
+from tasks.fetching.reasons import FrontierReason
 
 
 def planned(*rows: tuple[str | None, int, str | None], **options: Any) -> list[DomainLoad]:

@@ -15,8 +15,8 @@ import brotli
 import pytest
 from backports import zstd
 
-from tasks.crawl.reasons import PageReason
-from tests.tasks.crawl.loopback_server import PAGE, Exchange, Handler, LoopbackServer, answer, crawl, local_journal
+from tasks.fetching.reasons import PageReason
+from tests.tasks.fetching.loopback_server import PAGE, Exchange, Handler, LoopbackServer, answer, crawl, local_journal
 
 pytestmark = pytest.mark.integration
 

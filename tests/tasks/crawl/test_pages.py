@@ -8,10 +8,10 @@ import pytest
 
 from storage.schemas import PAGES
 from tasks.crawl import shard_crawl
-from tasks.crawl.http import Client
-from tasks.crawl.progress import CrawlProgress
-from tasks.crawl.settings import CrawlSettings
-from tests.tasks.crawl.loopback_server import (
+from tasks.fetching.http import Client
+from tasks.fetching.progress import CrawlProgress
+from tasks.fetching.settings import CrawlSettings
+from tests.tasks.fetching.loopback_server import (
     FAST,
     PAGE,
     QUICK,

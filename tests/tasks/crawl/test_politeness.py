@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.crawl.queues import HostQueues
-from tests.tasks.crawl.loopback_server import Exchange, LoopbackServer, answer, crawl, local_journal
+from tasks.fetching.queues import HostQueues
+from tests.tasks.fetching.loopback_server import Exchange, LoopbackServer, answer, crawl, local_journal
 
 
 def test_one_host_waits_between_starts_while_others_go_on() -> None:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from tasks.crawl.robots import read_rules
-from tasks.crawl.safety import FetchError
 from tasks.crawl.site_rules import PATHS, read_file
+from tasks.fetching.robots import read_rules
+from tasks.fetching.safety import FetchError
 from tasks.rights.reservations import header_reservations, of_other_files, reserves_training
-from tests.tasks.crawl.loopback_server import Handler, LoopbackServer, answer, crawl, local_journal
+from tests.tasks.fetching.loopback_server import Handler, LoopbackServer, answer, crawl, local_journal
 
 SITE = "http://site.test"
 

@@ -1,7 +1,7 @@
 """The rules of origins, kept up to a size."""
 
-from tasks.crawl.robots import Robots
 from tasks.crawl.site_rules import SiteRules, rules_cache
+from tasks.fetching.robots import Robots
 
 
 def test_cache_keeps_what_was_used_last() -> None:

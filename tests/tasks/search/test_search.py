@@ -18,12 +18,12 @@ from storage.errors import BudgetSpentError
 from storage.schemas import ARTICLES, SEARCH
 from storage.spending import Account, spent, this_month
 from storage.store import Store
-from tasks.crawl.http import Patience
 from tasks.engine.job import Scratch
+from tasks.fetching.http import Patience
 from tasks.search.search import search_articles
 from tasks.search.settings import WebSearchSettings, interfaces
 from tests.patience import PATIENCE
-from tests.tasks.crawl.loopback_server import Exchange, Handler, LoopbackServer, answer
+from tests.tasks.fetching.loopback_server import Exchange, Handler, LoopbackServer, answer
 
 FAST = {"delay_seconds": 0.0}
 

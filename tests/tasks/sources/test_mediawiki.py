@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tasks.crawl.http import Patience
+from tasks.fetching.http import Patience
 from tasks.sources.choice import open_source
 from tasks.sources.mediawiki import MediaWikiError, MediaWikiSource
 from tasks.sources.settings import MediaWikiSettings, SourceSettings, WikitextSettings

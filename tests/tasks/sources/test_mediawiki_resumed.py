@@ -10,8 +10,8 @@ import pytest
 from storage.errors import StorageFullError
 from storage.file_names import parse_file_name
 from storage.store import Store
-from tasks.crawl.answers import Answers
-from tasks.crawl.http import Patience
+from tasks.fetching.answers import Answers
+from tasks.fetching.http import Patience
 from tasks.sources.mediawiki import KeptAnswers, MediaWikiError, MediaWikiSource
 from tasks.sources.settings import MediaWikiSettings, WikitextSettings
 from tasks.sources.source import Partition

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.crawl.http import Patience
+from tasks.fetching.http import Patience
 from tasks.sources.mediawiki import MediaWikiError, MediaWikiSource
 from tasks.sources.settings import MediaWikiSettings, WikitextSettings
 from tests.tasks.sources.dump_files import LEAD

@@ -14,17 +14,17 @@ from pyarrow.fs import LocalFileSystem
 
 from tasks.articles.articles import merge_articles, read_articles
 from tasks.crawl.frontier import build_frontier
-from tasks.crawl.journal import Journal
-from tasks.crawl.robots import read_rules
-from tasks.crawl.settings import CrawlSettings
 from tasks.engine.job import Scratch
+from tasks.fetching.journal import Journal
+from tasks.fetching.robots import read_rules
+from tasks.fetching.settings import CrawlSettings
 from tasks.search.search import search_articles
 from tasks.search.settings import WebSearchSettings
 from tasks.sources.choice import open_source, running_web
 from tasks.sources.miniweb.links import FAULT_RATES, Fate, Link
 from tasks.sources.miniweb.server import MiniwebServer
 from tasks.sources.settings import MiniwebSettings, RecordsSettings, SourceSettings
-from tests.tasks.crawl.loopback_server import QUICK, crawl_pages
+from tests.tasks.fetching.loopback_server import QUICK, crawl_pages
 from tests.tasks.sources.test_miniweb_pages import has_text
 
 SETTINGS = MiniwebSettings(topics=3000, oversized_bytes=300_000, slow_seconds=0.01)
