@@ -9,6 +9,8 @@ from typing import Any
 
 from lxml import etree, html
 
+from tasks.extraction.markup import parse_part
+
 _BODIES = ("articleBody", "reviewBody", "text")
 _STATE = re.compile(r"__(?:NEXT_DATA|NUXT_DATA|NUXT|APOLLO_STATE|INITIAL_STATE|PRELOADED_STATE|SERVER_DATA)__")
 _ASSIGNED = re.compile(r"\A[^={]{0,120}=\s*(?=\{)")
@@ -46,7 +48,7 @@ def embedded_tree(text: str) -> html.HtmlElement | None:
             etree.SubElement(body, "p").text = line.strip()
         return body
     try:
-        return html.fromstring(f"<body>{text}</body>")
+        return parse_part(f"<body>{text}</body>")
     except etree.ParserError:
         return None
 

@@ -57,6 +57,12 @@ def parse(text: str) -> html.HtmlElement | None:
     return tree
 
 
+def parse_part(text: str) -> html.HtmlElement:
+    """Return the tree of a part of a page; like that of a page it has no comments. Raises etree.ParserError: the part
+    is empty."""
+    return html.fromstring(_clean(text), parser=_PARSER)
+
+
 _OF_HEAD = names("title meta link script style base basefont bgsound noscript template object isindex")
 
 

@@ -8,7 +8,7 @@ from lxml import etree, html
 
 from tasks.extraction.drawn import draw, text_before
 from tasks.extraction.formulas import write_formulas
-from tasks.extraction.markup import names
+from tasks.extraction.markup import names, parse_part
 from tasks.text.raised import raised
 
 _STRUCK = names("del s strike")
@@ -51,7 +51,7 @@ def _unfold(tree: html.HtmlElement) -> None:
             template.tag = "div"
     for frames in list(tree.iter("noframes")):
         text = frames.text_content()
-        inner = html.fromstring(f"<div>{text}</div>") if text.strip() else None
+        inner = parse_part(f"<div>{text}</div>") if text.strip() else None
         body = tree.find("body")
         if inner is not None and body is None:
             inner.tag = "body"

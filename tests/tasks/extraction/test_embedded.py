@@ -29,6 +29,7 @@ NEXT = "id='__NEXT_DATA__' type='application/json'"
         (LD, {"@type": "NewsArticle", "articleBody": f"{FIRST}\n\n{SECOND}"}),
         (LD, {"@graph": [{"@type": "WebSite"}, {"@type": "Article", "articleBody": f"<p>{FIRST}</p><p>{SECOND}</p>"}]}),
         (LD, {"@type": "DiscussionForumPosting", "text": FIRST, "comment": [{"@type": "Comment", "text": SECOND}]}),
+        (LD, {"@type": "Article", "articleBody": f"<!-- 1 --><p>{FIRST}</p><!-- 2 --><p><?php 3 ?>{SECOND}</p>"}),
         (NEXT, {"props": {"post": {"id": "a1", "body": f"<p>{FIRST}</p><p>{SECOND}</p>"}}}),
     ],
 )
