@@ -40,6 +40,11 @@ class State:
     error: str  # why it failed
 
 
+def pinned_sentences(job: SummaryJob) -> list[str]:
+    """Return the sentences that a reader pinned, in order."""
+    return [sentence.text for sentence in job.summary.told if sentence.pinned] if job.summary else []
+
+
 def add_api(
     app: FastAPI,
     jobs: Jobs,
@@ -63,7 +68,13 @@ def add_api(
         return given[wanted.number - 1]
 
     def submitted(
-        title: str, given: Sequence[GivenSource], system: str, asked: SummarySettings, **of_question: str
+        title: str,
+        given: Sequence[GivenSource],
+        system: str,
+        asked: SummarySettings,
+        *,
+        pinned: Sequence[str] = (),
+        **of_question: str,
     ) -> Given:
         known = systems()
         if system not in known and system != "suitable":
@@ -72,7 +83,7 @@ def add_api(
             system = "extractive"
         try:
             check_request(given, asked)
-            return Given(jobs.submit(title.strip(), given, system, asked, **of_question).id)
+            return Given(jobs.submit(title.strip(), given, system, asked, pinned=pinned, **of_question).id)
         except ValueError as error:
             raise HTTPException(422, str(error)) from error
         except TooBusyError as error:
@@ -101,7 +112,7 @@ def add_api(
     def start(wanted: RequestedSummary) -> Given:
         """It waits for its turn; watch /api/summaries/ID/events, then read /summary/ID/export.json."""
         given = [source_of(source) for source in wanted.sources]
-        return submitted(wanted.title, given, wanted.system, wanted.settings(settings))
+        return submitted(wanted.title, given, wanted.system, wanted.settings(settings), pinned=wanted.pinned)
 
     @app.get("/api/summaries", summary="Find kept summaries")
     def find(search: Annotated[str, Query(description="words that it has")] = "") -> list[KeptEntry]:
@@ -110,8 +121,11 @@ def add_api(
 
     @app.post("/api/summaries/{id_}/again", status_code=202, summary="Write it again with another system")
     def again(job: Annotated[SummaryJob, Depends(job_of)], system: str) -> Given:
-        """It has the same sources, which are not fetched again if they are still there."""
-        return submitted(job.title, job.given, system, job.settings, asked_of=job.asked_of, about=job.about)
+        """It has the same sources, which are not fetched again if they are still there, and its pinned sentences."""
+        pinned = pinned_sentences(job)
+        return submitted(
+            job.title, job.given, system, job.settings, pinned=pinned, asked_of=job.asked_of, about=job.about
+        )
 
     @app.post("/api/summaries/{id_}/questions", status_code=202, summary="Ask a question about its sources")
     def ask(job: Annotated[SummaryJob, Depends(job_of)], asked: RequestedAnswer) -> Given:
@@ -126,11 +140,11 @@ def add_api(
 
     @app.put("/api/summaries/{id_}/sentences", summary="Change its sentences")
     def change(job: Annotated[SummaryJob, Depends(job_of)], changed: ChangedSentences) -> Given:
-        """Drop, move or write sentences anew: each is checked again, and keeps or loses its mark."""
+        """Drop, move, pin or write sentences anew: each is checked again, and keeps or loses its mark."""
         if job.summary is None:
             raise HTTPException(409, "there is no summary yet: change it once it is there")
         try:
-            summary = edited(job.summary, changed.sentences)
+            summary = edited(job.summary, changed.sentences, changed.pinned)
         except ValueError as error:
             raise HTTPException(422, str(error)) from error
         kept.save(replace(job, summary=summary))  # what cannot be kept is not shown either

@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
 
 from flows.running.guard import RequestGuard
-from flows.summary_page.api import add_api
+from flows.summary_page.api import add_api, pinned_sentences
 from flows.summary_page.explorer import add_explorer
 from flows.summary_page.requested import RequestedSource, RequestedSummary
 from flows.summary_page.views import FOLDER, Systems, inert_response, render, summary_view
@@ -80,7 +80,8 @@ def create_app(
         job = job_of(of) if of else None
         asked = job.settings if job else settings
         languages = sorted(SUMMARIZED.union(filter(None, [asked.language])))
-        choices = {"systems": systems(), "lengths": LENGTHS, "languages": languages}
+        pinned = pinned_sentences(job) if job else []
+        choices = {"pinned": pinned, "systems": systems(), "lengths": LENGTHS, "languages": languages}
         return render("form.html.j2", job=job, paste=paste, asked=asked, settings=settings, **choices, **shared)
 
     add_api(app, jobs, kept, job_of, systems, settings, shared)

@@ -61,6 +61,9 @@ class RequestedSummary(BaseModel):
     language: LanguageCode | None = Field(
         "en", description="ISO 639-1 code: text in others is not used; null: any; default: as the server was started"
     )
+    pinned: list[Annotated[str, Field(max_length=2000)]] = Field(
+        default_factory=list, max_length=200, description="sentences that it begins with, such as pinned ones"
+    )
     headings: bool | None = Field(None, description="whether there are sections; null: as the system likes")
 
     def settings(self, usual: SummarySettings) -> SummarySettings:
@@ -86,6 +89,9 @@ class ChangedSentences(BaseModel):
 
     sentences: list[Annotated[str, Field(max_length=2000)]] = Field(
         max_length=200, description="in order; each is checked again"
+    )
+    pinned: list[Annotated[str, Field(max_length=2000)]] = Field(
+        default_factory=list, max_length=200, description="those of them that stay when the summary is written again"
     )
 
 

@@ -77,6 +77,7 @@ class SummarySentence:
     tested: str = ""  # the verifier's result, in a few words for people
     heading: str = ""  # heading of the section that it begins
     sides: Sequence[str] = ()  # if sources differ, the sentence of each passage
+    pinned: bool = False  # whether a reader wants it first in every summary that is written of it again
     copied: bool = False  # whether a paragraph that the system read has it word for word; if not, it is its own
 
     @property

@@ -1,17 +1,19 @@
 """A summary that a reader changed: sentences were removed, moved or rewritten, and each is checked again."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from models.words import written_words
 from tasks.cited_summary.cited import CitedSummary, PassageNumbers, SummarySentence, support_note
 from tasks.evaluation.metrics import Summary
 
 EDITED = "A reader changed this summary; its sentences were checked again."
 
 
-def edited(summary: CitedSummary, sentences: Sequence[str]) -> CitedSummary:
+def edited(summary: CitedSummary, sentences: Sequence[str], pinned: Collection[str] = ()) -> CitedSummary:
     """Return a summary with other sentences, cited and marked as those of a system are. The differences between sources
-    stay. Raises ValueError: no sentence is given."""
+    stay. `pinned`: those of the sentences that stay when the summary is written again. Raises ValueError: no sentence
+    is given."""
     lines = [line for sentence in sentences if (line := " ".join(sentence.split()))]
     if not lines:
         raise ValueError("there is no sentence: expected at least one, or delete the summary")
@@ -26,12 +28,28 @@ def edited(summary: CitedSummary, sentences: Sequence[str]) -> CitedSummary:
     citations = PassageNumbers([text for *_, text in used], places, [pages.get(place) for place in places])
     headings = {sentence.text: sentence.heading for sentence in summary.told}
     told = citations.of(summary.about or summary.title, Summary("\n".join(lines), by_model=summary.by_model))
-    told = [replace(sentence, heading=headings.get(sentence.text, "")) for sentence in told]
+    kept = {" ".join(sentence.split()) for sentence in pinned}
+    told = [
+        replace(sentence, heading=headings.get(sentence.text, ""), pinned=sentence.text in kept) for sentence in told
+    ]
     differing = [_renumbered(sentence, summary, citations, places) for sentence in summary.differing]
     notes = [note for note in summary.notes if note not in (EDITED, support_note(summary.sentences))]
     checked = [*told, *differing]
     notes += [EDITED, *filter(None, [support_note(checked)])]
     return replace(summary, sentences=checked, passages=citations.passages, notes=notes)
+
+
+def with_pinned(summary: CitedSummary, pinned: Sequence[str], words: int) -> CitedSummary:
+    """Return a summary that begins with the pinned sentences, then has its own, as many as fit into `words`. All are
+    checked against its sources."""
+    if not pinned or not summary.sentences:
+        return summary
+    sentences, left = list(pinned), words - sum(len(written_words(sentence)) for sentence in pinned)
+    for sentence in summary.told:
+        left -= len(written_words(sentence.text)) if sentence.text not in pinned else 0
+        if left >= 0 and sentence.text not in pinned:
+            sentences.append(sentence.text)
+    return edited(summary, sentences, pinned)
 
 
 def _renumbered(

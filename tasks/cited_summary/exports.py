@@ -40,7 +40,10 @@ def to_markdown(summary: CitedSummary) -> str:
 
 def to_json(summary: CitedSummary) -> str:
     """Return the summary's fields; names are those of `tasks/cited_summary/cited.py`."""
-    return json.dumps(asdict(summary), indent=1, ensure_ascii=False) + "\n"
+    fields = asdict(summary)
+    for sentence in fields["sentences"]:
+        del sentence["pinned"]  # it matters only to who writes the summary again
+    return json.dumps(fields, indent=1, ensure_ascii=False) + "\n"
 
 
 def to_html(summary: CitedSummary) -> str:

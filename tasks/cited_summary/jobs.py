@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from storage.errors import StorageError
 from storage.store import Store
 from tasks.cited_summary.cited import CitedSummary, SummarySource
+from tasks.cited_summary.editing import with_pinned
 from tasks.cited_summary.pipeline import Report, SourcePage
 from tasks.cited_summary.settings import SummarySettings
 from tasks.cited_summary.sources import GivenSource, is_web_address
@@ -41,6 +42,7 @@ class SummaryJob:
     summary: CitedSummary | None = None  # the result
     asked_of: str = ""  # id of the summary of whose sources `title` is a question; "" = `title` is a topic
     about: str = ""  # the topic of that summary
+    pinned: Sequence[str] = ()  # sentences that it begins with
     pages: Mapping[int, SourcePage] = field(default_factory=dict)  # the sources as fetched, by number
     # set once nobody needs it any more; its work then ends at its next report
     cancelling: threading.Event = field(default_factory=threading.Event)
@@ -105,11 +107,12 @@ class Jobs(Closing):
         *,
         asked_of: str = "",
         about: str = "",
+        pinned: Sequence[str] = (),
     ) -> SummaryJob:
         """Add a request at the end of the queue; for the arguments see `SummaryJob`. Raises TooBusyError: the queue is
         full."""
         id_ = secrets.token_urlsafe(16)
-        job = SummaryJob(id_, title, given, choice, settings, asked_of=asked_of, about=about)
+        job = SummaryJob(id_, title, given, choice, settings, asked_of=asked_of, about=about, pinned=pinned)
         with self._lock:
             if sum(other.state == "waiting" for other in self._jobs.values()) >= self._most_waiting:
                 raise TooBusyError(f"{self._most_waiting} summaries are waiting already: try again later")
@@ -159,7 +162,8 @@ class Jobs(Closing):
             job.progress = now
 
         try:
-            job.summary, job.pages = self._made(job, report)
+            summary, job.pages = self._made(job, report)
+            job.summary = with_pinned(summary, job.pinned, job.settings.words)
             job.title = job.summary.title
             # They share memory with what was read of them, so that writing again fetches nothing twice.
             read = [job.pages.get(number) for number in range(1, len(job.given) + 1)]

@@ -306,12 +306,22 @@ def test_sentences_are_changed_with_the_keyboard(
     expect(page.get_by_label("Sentence", exact=True)).to_have_count(2)
     page.get_by_role("button", name="move down").first.press("Enter")
     page.get_by_label("Sentence", exact=True).last.fill("The tower is 45 metres high.")
+    pin = page.get_by_role("button", name="pin").last
+    pin.press("Enter")
+    expect(pin).to_have_attribute("aria-pressed", "true")
+    assert axe_faults(page) == []
     page.get_by_role("button", name="Check and save").press("Enter")
     expect(texts).to_have_text([second, "The tower is 45 metres high."])
     expect(page.locator(".support.not-supported")).to_have_count(1)
     expect(page.locator(".support.said")).to_have_count(1)
     expect(page.get_by_text("A reader changed this summary; its sentences were checked again.")).to_be_visible()
     assert first != second
+    page.get_by_role("link", name="Change it and write again").press("Enter")
+    expect(page.get_by_text("The summary will begin with the sentence that you pinned.")).to_be_visible()
+    assert axe_faults(page) == []
+    page.get_by_role("button", name="Summarize").press("Enter")
+    expect(texts.first).to_have_text("The tower is 45 metres high.")
+    expect(texts).to_have_count(3)
     page.context.close()
 
 

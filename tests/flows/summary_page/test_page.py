@@ -136,6 +136,25 @@ def test_sentences_are_changed_checked_again_and_kept(page: str) -> None:
     assert get(f"{asked}/export.json").json() == kept
 
 
+def test_a_pinned_sentence_is_kept_and_begins_the_summary_that_is_written_again(page: str) -> None:
+    text = "The tower was built in 1847.\nThe keeper of the tower was Ann Molloy."
+    asked = made(page, sources=[{"text": text}])
+    id_, pin = asked.rpartition("/")[2], "The keeper of the tower was Ann Molloy."
+    sentences = {"sentences": ["The tower was built in 1847.", pin], "pinned": [pin]}
+    assert requests.put(f"{page}/api/summaries/{id_}/sentences", json=sentences, timeout=PATIENCE).status_code == 200
+    form = html.document_fromstring(get(f"{page}/?of={id_}").text)
+    (given,) = form.xpath("//form/@data-pinned")
+    assert json.loads(given) == [pin]
+    again = made(page, sources=[{"summary": id_}], pinned=[pin])
+    kept = get(f"{again}/export.json").json()
+    assert [one["text"] for one in kept["sentences"]] == [pin, "The tower was built in 1847."]
+    pressed = html.document_fromstring(get(again).text).xpath("//button[@data-pin]/@aria-pressed")
+    assert pressed == ["true", "false"]
+    third = post(f"{page}/api/summaries/{again.rpartition('/')[2]}/again?system=extractive").json()["id"]
+    wait_until(lambda: "data-pin" in get(f"{page}/summary/{third}").text, "the third summary")
+    assert get(f"{page}/summary/{third}/export.json").json()["sentences"][0]["text"] == pin
+
+
 def test_what_the_server_cannot_keep_is_answered_with_its_cause_and_not_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

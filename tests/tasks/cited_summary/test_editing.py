@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tasks.cited_summary.cited import CitedSummary, Paragraph, SummarySentence, SummarySource
-from tasks.cited_summary.editing import EDITED, edited
+from tasks.cited_summary.editing import EDITED, edited, with_pinned
+from tasks.cited_summary.exports import to_json
 from tests.tasks.cited_summary.topic import HISTORY, TITLE, TODAY, files, summarized
 
 pytestmark = pytest.mark.integration
@@ -47,6 +48,22 @@ def test_what_sources_say_differently_stays(summary: CitedSummary) -> None:
     assert len(changed.differing) == 1
     places = {passage.number: passage.source for passage in changed.passages}
     assert [places[number] for number in changed.differing[0].passages] == [3, 4]
+
+
+def test_pinned_sentences_begin_what_is_written_again_and_leave_no_trace_in_exports(summary: CitedSummary) -> None:
+    first, second, *others = [one.text for one in summary.told]
+    lie = "The tower is 45 metres high."
+    pinned = [one.text for one in edited(summary, [first, f" {second}", lie], [second, lie]).told if one.pinned]
+    assert pinned == [second, lie]
+    again = with_pinned(summary, pinned, 150)
+    assert [one.text for one in again.told] == [second, lie, first, *others]
+    assert [one.pinned for one in again.told] == [True, True, False, *(False for _ in others)]
+    assert (marks(again)[second], marks(again)[lie]) == ("said", "not supported")
+    assert [one.text for one in again.differing] == [one.text for one in summary.differing]
+    short = with_pinned(summary, pinned, sum(len(text.split()) for text in pinned) + len(first.split()))
+    assert [one.text for one in short.told] == [second, lie, first]
+    assert with_pinned(summary, [], 20) is summary
+    assert "pinned" not in to_json(again)
 
 
 def test_changing_twice_is_said_once(summary: CitedSummary) -> None:

@@ -136,6 +136,7 @@ if (form) {
         words: Number(words.value),
         language: language.value || null,
         headings: JSON.parse(form.elements.headings.value),
+        pinned: JSON.parse(form.dataset.pinned),
       };
       show(await post("/api/summaries", JSON.stringify(request), "application/json"));
     } catch (error) {
@@ -217,6 +218,10 @@ if (edit) {
       edit.querySelector("ol").innerHTML = as_it_was;
       return show_form(false);
     }
+    if (event.target.dataset.pin !== undefined) {
+      const pinned = event.target.getAttribute("aria-pressed") !== "true";
+      return event.target.setAttribute("aria-pressed", String(pinned));
+    }
     const row = event.target.closest("li");
     if (!move || !row) return undefined;
     const next = row.nextElementSibling || row.previousElementSibling;
@@ -227,11 +232,13 @@ if (edit) {
   });
   edit.addEventListener("submit", async (event) => {
     event.preventDefault();
-    const sentences = [...edit.querySelectorAll("textarea")].map((area) => area.value);
+    const rows = [...edit.querySelectorAll("li")];
+    const sentences = rows.map((row) => row.querySelector("textarea").value);
+    const pinned = sentences.filter((_, n) => rows[n].querySelector("[data-pin]").getAttribute("aria-pressed") === "true");
     status.textContent = "checking";
     try {
       const address = `/api/summaries/${edit.dataset.job}/sentences`;
-      show(await post(address, JSON.stringify({ sentences }), "application/json", "PUT"));
+      show(await post(address, JSON.stringify({ sentences, pinned }), "application/json", "PUT"));
     } catch (error) {
       status.textContent = `Not saved: ${error.message}`;
     }
