@@ -22,8 +22,8 @@ _SMALLER = 0.85  # of the height of its word: a digit that is raised by _HIGHER 
 _HIGHER = 0.1
 _GUTTER = 0.8  # of a line's height: words farther apart may be in two columns
 _SPACE = 0.4  # of a line's height: more than a space, where the columns are known
-# Of the widest other space of its line, for half of the lines. On pages of one justified column whose spaces lie below one
-# another by chance it is less.
+# Of the widest other space of its line, for half of the lines. On pages of one justified column whose spaces lie below
+# one another by chance it is less.
 _WIDER = 2.0
 _NEAR = 1.0  # points by which the lines of a column may begin apart
 _COLUMN_LINES = 4  # side by side, at least: fewer are a table or a heading
