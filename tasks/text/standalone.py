@@ -40,7 +40,8 @@ _OPENER = re.compile(
 )
 _ENGLISH = re.compile(r"\b(?:the|of)\b")
 _VERB_LIKE = re.compile(
-    rf"\b(?:[A-Za-z][\w’'-]*(?:(?<![su'’])s|ed)|{_LISTS['irregular_verbs'].strip().replace(chr(10), '|')})\b"
+    r"(?<![\w’'-])[A-Za-z][\w’'-]*(?:(?<![su'’])s|ed)\b"
+    rf"|\b(?:{_LISTS['irregular_verbs'].strip().replace(chr(10), '|')})\b"
 )
 _THAT_TIME = re.compile(r"\bthat (?:year|month|day|time)\b", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}|\d{1,2} [A-Z][a-z]{2,}|[A-Z][a-z]{2,} \d{1,2}\b")
