@@ -256,7 +256,7 @@ def _gutter(page: Sequence[Line]) -> float | None:
     edges = {right - _NEAR for _, right in gaps}  # of the column at the right, whose lines begin below one another
     gutter = max(edges, key=lambda x: sum(left < x < right for left, right in gaps))
     split = [parts for line in page if (parts := _parts(line, gutter)) and all(parts)]
-    if median(map(_widens, split)) < _WIDER:
+    if split and median(map(_widens, split)) < _WIDER:
         return None
     columns = list(zip(*split, strict=True))
     if len(split) >= _COLUMN_LINES and all(_is_prose(column) for column in columns):

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from textwrap import wrap
@@ -374,3 +375,10 @@ def test_short_texts_side_by_side_are_read_one_after_the_other(blocks: list[tupl
         top += 1.3 * size * (max(map(len, columns)) + 3)
         expected += f"{heading} {' '.join(texts)}".split()
     assert " ".join(read(bytes(drawn.output())).paragraphs).split() == expected
+
+
+def test_words_of_less_than_a_point_are_read():
+    places = {"a": 0.0, "b": 0.1, "c": 0.2, "d": 0.75, "e": 0.85, "f": 0.95}
+    line = [pdf_pages.PdfWord(text, left, left + 0.05, 0.0, 0.5) for text, left in places.items()]
+    below = [replace(word, bottom=-1.0) for word in line]
+    assert pdf_pages.text_lines([line, below]) == ["a b c d e f"] * 2
