@@ -60,7 +60,8 @@ def _writers(store: Store, build: Build) -> Iterator[str]:
     here = running_code()
     stages: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     libraries: dict[str, dict[str, None]] = defaultdict(dict)
-    for stage, code in codes(store, build):
+    made_by = list(codes(store, build))
+    for stage, code in made_by:
         stages[code.get("version", "?"), code.get("commit", "?")][stage] = None
         for name, version in code.items():
             if name not in ("version", "commit") and version != here.get(name):
@@ -71,7 +72,7 @@ def _writers(store: Store, build: Build) -> Iterator[str]:
     if libraries:
         others = (_change(name, list(versions), here) for name, versions in libraries.items())
         yield f"other libraries here, which by themselves recompute nothing: {'; '.join(others)}"
-    decided = changed_libraries(store, build)
+    decided = changed_libraries(made_by)
     for changed_stage, changes in decided.items():
         which = "; ".join(_change(name, sorted(versions), here) for name, versions in changes.items())
         yield f"{changed_stage} was made with other versions of libraries that decide it: {which}"

@@ -19,9 +19,8 @@ from flows.running.temporary_server import check_prefect_api, has_prefect_api, u
 from flows.running.writer_trial import try_writer
 from flows.verify import verify_held
 from storage.errors import BudgetSpentError, CorruptShardError
-from storage.keyed_libraries import read_keyed_libraries, save_keyed_libraries
 from storage.store import Store
-from tasks.engine.libraries import keyed_anew
+from tasks.engine.libraries import key_libraries
 from tasks.engine.provenance import LIBRARIES
 from tasks.engine.stage import Run, StageFailedError
 from tasks.ranking.folders import read_ranking_folder
@@ -91,8 +90,7 @@ def checked(
     check_machine(config)
     store = Store(config.root)
     with holding(store):
-        if recompute_on:
-            save_keyed_libraries(store, keyed_anew(store, read_keyed_libraries(store), recompute_on))
+        key_libraries(store, recompute_on)
         planned = _planned(config, wiring)
         if (tried := try_writer(planned.run, config)) is not None:
             Console(stderr=True, soft_wrap=True).print(escape(tried), highlight=False)

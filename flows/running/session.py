@@ -21,10 +21,9 @@ from storage.builds import Build
 from storage.directories import DirectoryRecord
 from storage.errors import CorruptShardError
 from storage.inventory import check_format, take_stock
-from storage.keyed_libraries import read_keyed_libraries, save_keyed_libraries
 from storage.root import check_root, opened_root, reading_root, root_lock
 from storage.store import Store
-from tasks.engine.libraries import keyed_anew
+from tasks.engine.libraries import key_libraries, keyed_libraries
 from tasks.engine.recipe import DirectoryResult, Input, Recipe
 from tasks.engine.stage import Run, walk
 from tasks.reporting.publishing import PAGE, publish_parts, report_text
@@ -172,9 +171,7 @@ def session(config: BuildConfig) -> Iterator[Session]:
             stack.enter_context(opened_root(store, WAIT_SECONDS))
         connect_to = stack.enter_context(running_web(config.source)) if config.miniweb else {}
         executor = PrefectExecutor(config.engine, config.name)
-        keyed = read_keyed_libraries(store)
-        if (libraries := keyed_anew(store, keyed, config.engine.recompute_on)) != keyed:
-            save_keyed_libraries(store, libraries)
+        libraries = key_libraries(store, config.engine.recompute_on)
         run = Run(store, executor, account=account_of(config), libraries=libraries)
         opened = Session(config, executor, run, connect_to)
         token = _current.set(opened)
@@ -189,7 +186,7 @@ def planning_session(
     recomputes stages, besides those of the settings. StorageError: the root has another format."""
     executor, store = PrefectExecutor(config.engine, config.name), Store(config.root)
     check_format(store)
-    libraries = keyed_anew(store, read_keyed_libraries(store), {*config.engine.recompute_on, *recompute_on})
+    libraries = keyed_libraries(store, {*config.engine.recompute_on, *recompute_on})
     run = Run(store, executor, planning=True, libraries=libraries)
     return Session(config, executor, run, keeps_answers=keeps_answers)
 
@@ -198,7 +195,7 @@ def walk_finished(config: BuildConfig, wiring: Callable[[Session], T]) -> T:
     """Walk wiring whose stages are done, without server and publishing; CorruptShardError for a damaged file."""
     executor = PrefectExecutor(config.engine, config.name)
     store = Store(config.root)
-    libraries = keyed_anew(store, read_keyed_libraries(store), config.engine.recompute_on)
+    libraries = keyed_libraries(store, config.engine.recompute_on)
     finished = Session(config, executor, Run(store, executor, libraries=libraries))
     token = _current.set(finished)
     try:

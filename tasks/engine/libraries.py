@@ -1,13 +1,13 @@
 """The libraries that decide what a stage makes, and the stages of a root that were made with other versions of them."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
 from storage.builds import SUMMARIZER, Build, latest_build
 from storage.directories import read_directory_record
-from storage.keyed_libraries import KeyedLibraries
+from storage.keyed_libraries import KeyedLibraries, read_keyed_libraries, save_keyed_libraries
 from storage.recipes import read_record
 from storage.store import Store
 from tasks.engine.provenance import DECIDING, LIBRARIES, running_code
@@ -27,10 +27,13 @@ def with_libraries(recipe: Recipe, keyed: KeyedLibraries) -> Recipe:
     return recipe if versions is None else replace(recipe, notes={**recipe.notes, **versions})
 
 
-def changed_libraries(store: Store, build: Build, libraries: Collection[str] = LIBRARIES) -> Changes:
-    """Return which stages of a build were made with other versions of some libraries that decide them."""
+def changed_libraries(
+    codes_of: Iterable[tuple[str, Mapping[str, str]]], libraries: Collection[str] = LIBRARIES
+) -> Changes:
+    """Return which stages were made with other versions of some libraries that decide them. `codes_of`: as of
+    `codes`."""
     here, changes = running_code(), defaultdict[str, dict[str, set[str]]](lambda: defaultdict(set))
-    for made, code in codes(store, build):
+    for made, code in codes_of:
         for library in deciding(made):
             version = code.get(library)
             if library in libraries and version is not None and version != here.get(library):
@@ -51,14 +54,23 @@ def codes(store: Store, build: Build) -> Iterator[tuple[str, Mapping[str, str]]]
             yield directory.name, directory.code
 
 
-def keyed_anew(store: Store, keyed: KeyedLibraries, libraries: Collection[str]) -> KeyedLibraries:
-    """Return the versions that keys hold, with those of here for each stage of the latest build that another version of
-    some libraries has made: so that these stages are made again."""
-    if not libraries:
+def keyed_libraries(store: Store, recompute_on: Collection[str]) -> KeyedLibraries:
+    """Return the versions that the keys of a root hold, with those of here for each stage of the latest build that
+    another version of the libraries `recompute_on` has made: so that these stages are made again."""
+    keyed = read_keyed_libraries(store)
+    if not recompute_on:
         return keyed
     here, anew = running_code(), {made: dict(versions) for made, versions in keyed.items()}
     builds = {build.name: build for build in (latest_build(store), latest_build(store, having=SUMMARIZER)) if build}
     for build in builds.values():
-        for made, changed in changed_libraries(store, build, libraries).items():
+        for made, changed in changed_libraries(codes(store, build), recompute_on).items():
             anew.setdefault(made, {}).update({library: here.get(library, "none") for library in changed})
     return anew
+
+
+def key_libraries(store: Store, recompute_on: Collection[str]) -> KeyedLibraries:
+    """Return `keyed_libraries`, which the root has from now on; the caller holds it."""
+    keyed = keyed_libraries(store, recompute_on)
+    if keyed != read_keyed_libraries(store):
+        save_keyed_libraries(store, keyed)
+    return keyed

@@ -16,7 +16,7 @@ from storage.keyed_libraries import read_keyed_libraries, save_keyed_libraries
 from storage.schemas import DATASETS
 from storage.store import Store
 from tasks.engine import libraries, shard
-from tasks.engine.libraries import changed_libraries, keyed_anew
+from tasks.engine.libraries import changed_libraries, key_libraries
 from tasks.engine.provenance import DECIDING, LIBRARIES
 from tasks.engine.stage import Run
 from tests.tasks.engine.test_stage import CountingExecutor, Knobs, wire
@@ -117,10 +117,7 @@ def build(root: Path, monkeypatch: pytest.MonkeyPatch, asked: bool = False, **ve
     for module in (shard, libraries):
         monkeypatch.setattr(module, "running_code", lambda: {"python": "3.11.7", **versions})
     store = Store(str(root))
-    keyed = read_keyed_libraries(store)
-    if asked:
-        keyed = keyed_anew(store, keyed, LIBRARIES)
-        save_keyed_libraries(store, keyed)
+    keyed = key_libraries(store, LIBRARIES if asked else ())
     run = Run(store, executor := CountingExecutor(), libraries=keyed)
     wire(run, Knobs(), [])
     run.record_build({})
@@ -137,7 +134,8 @@ def test_what_another_version_made_is_made_again_if_that_is_asked_for(
     store = Store(str(tmp_path))
     latest = libraries.latest_build(store)
     assert latest is not None
-    assert changed_libraries(store, latest) == {"models/ranker": {"torch": {"2.6"}}}  # none of these stages reads tld
+    # None of these stages reads tld.
+    assert changed_libraries(libraries.codes(store, latest)) == {"models/ranker": {"torch": {"2.6"}}}
     assert build(tmp_path, monkeypatch, asked=True, **new) == ["models/ranker"]  # which comes out equal: nothing below
     assert read_keyed_libraries(store) == {"models/ranker": {"torch": "2.13"}}
     # The model of the old version is still there, as builds that name it need it.
