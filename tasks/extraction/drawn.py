@@ -30,24 +30,25 @@ def draw(tree: html.HtmlElement) -> None:
             if _is_within_sentence(element):
                 _put_in_line(element)
         elif tag in INLINE:
-            element.tag = _looks_like(element)
+            _draw_inline(element)
 
 
-def _looks_like(element: html.HtmlElement) -> str:
-    """Return the tag that an inline element looks like."""
-    tag: str = element.tag
+def _draw_inline(element: html.HtmlElement) -> None:
+    """Make an inline element a superscript or subscript, or part it from the words around it, if it looks so."""
     style, cls = element.get("style"), element.get("class")
-    if tag == "a" and (element.get("role") == "doc-noteref" or (cls and _NOTE_CLASS.search(cls))):
-        return "sup" if _NUMBER.fullmatch("".join(element.itertext()).strip()) else tag
+    if element.tag == "a" and (element.get("role") == "doc-noteref" or (cls and _NOTE_CLASS.search(cls))):
+        if _NUMBER.fullmatch("".join(element.itertext()).strip()):
+            element.tag = "sup"
+        return
     if style:
         plain = style.replace(" ", "").lower()
         if _BLOCK.search(plain):
             _part(element)
         elif raised := _RAISED.search(plain):
-            return "sup" if raised[1] else "sub"
+            element.tag = "sup" if raised[1] else "sub"
+            return
     if cls and (raised := _RAISED_CLASS.search(cls)):
-        return "sup" if raised[1] else "sub"
-    return tag
+        element.tag = "sup" if raised[1] else "sub"
 
 
 def _is_within_sentence(element: html.HtmlElement) -> bool:
