@@ -13,7 +13,7 @@ from tasks.engine.data_files import read_data
 
 _PROJECT = Path(__file__).parents[2]
 _SECONDS = 10.0
-# Libraries by the stages that they decide. Behind nearly all are numpy and pyarrow.
+# Libraries by the stages that they decide. Nearly all stages also use numpy and pyarrow.
 DECIDING: Mapping[str, list[str]] = read_data("tasks.engine", "libraries.toml")
 LIBRARIES = frozenset(library for libraries in DECIDING.values() for library in libraries)
 

@@ -31,7 +31,7 @@ _ANYWHERE = [
         r"|, [A-Z][\w’'-]+ (?:says|said|adds|added|notes|noted|explains|writes)\.$"  # by a family name alone
     ),
 ]
-# Of German sentences, whose nouns have capitals, so that their verbs tell them from lists of names.
+# German nouns have capitals as names have. Only a verb distinguishes a German sentence from a list of names.
 _GERMAN = re.compile(rf"\b(?:{_LISTS['german_words']})\b")
 _GERMAN_SIGNS = [_pattern("german_points_back", r"""^[„"“»(]*"""), _pattern("german_talks", flags=0)]
 _GERMAN_VERB = re.compile(rf"\b(?:{_LISTS['german_verbs']})\b")
@@ -86,7 +86,7 @@ def defects(sentence: str) -> int:
 
 def _has_no_verb(sentence: str) -> bool:
     """Tell whether an English sentence surely has no verb, as captions and entries of lists: no word that is known as
-    one, and none that ends as one. Of 2,800 sentences of leads, none with a verb is taken for such."""
+    one, and none that ends as one."""
     english = sentence.endswith(".") and _ENGLISH.search(sentence) is not None
     return english and not has_finite_verb(sentence) and _VERB_LIKE.search(sentence) is None
 

@@ -30,9 +30,9 @@ def probability(sentence: ParsedText, texts: Sequence[ParsedText], evidence: Evi
 
 
 def model_text_measures(sentence: ParsedText, texts: Sequence[ParsedText], evidence: Evidence) -> NDArray[np.float64]:
-    """Return [4] measures of a sentence: the share of its pairs of neighbouring words that a passage has; the number of
-    its content words that no passage has; the share of its words' information that the evidence has; the same for
-    the closest sentence."""
+    """Return [4] measures of a sentence. The first is the share of its pairs of neighbouring words that a passage has,
+    the second the number of its content words that no passage has. The others are the shares of its words' information
+    that all evidence has, and that the closest sentence of it has."""
     pairs = _pairs(sentence.raw)
     held = frozenset[tuple[str, str]]().union(*(_pairs(text.raw) for text in texts))
     stems = frozenset[str]().union(*(text.stems for text in texts))
