@@ -1,15 +1,21 @@
 """`wikisum doctor`: what a root is, what wrote it, and what its next run would compute again, why, and at what cost."""
 
+import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from pydantic import ValidationError
 from rich.console import Console
+from sqlalchemy.exc import SQLAlchemyError
 
 from flows.config import BuildConfig
 from flows.running.building import show_plan
+from flows.running.checks import large_database, missed_schedules, root_faults
+from flows.running.serve_options import database_url
 from flows.running.session import Session
+from flows.running.temporary_server import check_prefect_api, has_prefect_api
 from storage.builds import SUMMARIZER, Build, build_names, latest_build
 from storage.inventory import check_whole, missing, read_inventory
 from storage.registry import read_champion, read_version, version_numbers
@@ -34,6 +40,8 @@ def examine(root: str, console: Console) -> None:
     for name, problem in missing(store).items():
         say(f"{name}: {problem}")
     check_whole(store)
+    for line in _faults(store):
+        say(line)
     champion, versions = read_champion(store), version_numbers(store)
     say(
         f"root {root}: format {inventory.format}, {'id ' + inventory.id if inventory.id else 'without identity'}, "
@@ -53,6 +61,19 @@ def examine(root: str, console: Console) -> None:
         say(change)
     say(f"the next run with the settings of {build.name}, the latest build:")
     show_plan(config, _walk_of(store, build), console)
+
+
+def _faults(store: Store) -> Iterator[str]:
+    """Yield what `wikisum serve` would raise an alarm for."""
+    database = os.environ.get("DATABASE_URL")
+    looks = [root_faults(store), large_database(database_url(database) if database else None)]
+    try:
+        if has_prefect_api():
+            check_prefect_api()
+            looks.append(missed_schedules(["retrain"]))
+        yield from (f"{fault.kind.alarm}: {fault.text}" for fault in chain(*looks))
+    except (ConnectionError, SQLAlchemyError) as error:
+        yield str(error)
 
 
 def _writers(store: Store, build: Build) -> Iterator[str]:

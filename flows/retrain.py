@@ -4,7 +4,8 @@ import time
 
 from flows.config import DEFAULT, BuildConfig
 from flows.dag import find_paragraphs
-from flows.running.notification import notifying_flow, report_refused
+from flows.running.faults import report_refused
+from flows.running.notification import notifying_flow
 from flows.running.session import Session, walk_flow
 from flows.stages import intake, texts, versions
 from flows.stages.results import VocabularyTable

@@ -5,16 +5,19 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
 from rich.console import Console
 
+from flows.running.checks import BACKUP, large_database, missed_schedules, root_faults, watching
 from flows.running.child_processes import how_it_ended, listening, start, stop, wait_for_api
 from flows.running.command_line import Stopped
+from flows.running.faults import Fault
 from flows.running.metrics_server import metrics_address, serving_metrics
 from flows.running.operator import Operator, deployments_of, on_the_server, overwritten
 from flows.running.prefect_server import start_server
@@ -29,6 +32,7 @@ from flows.running.prefect_setup import (
 from flows.running.profile import PROFILE, keep_profile, kept_credentials, leave_profile, profiles_file
 from flows.running.serve_options import CREDENTIALS, Options, environment_of, options_of, web_address
 from flows.running.settings import WEBHOOK
+from storage.store import Store
 
 _START_SECONDS = 180.0
 _STOP_SECONDS = 15.0
@@ -98,11 +102,12 @@ def serving(
             create_automations(os.environ.get(WEBHOOK), longest=longest, silence=silence)
             before = on_the_server()
             deploy(environment, deployments_of(operator))
-            if upkeep:
-                kept_up = ["verify", "prune", *(["backup"] if os.environ.get("WIKISUM_BACKUP") else [])]
-                resume_schedules([name for name in kept_up if operator.schedules.get(name) is not False])
+            kept_up = ["verify", "prune", *(["backup"] if os.environ.get(BACKUP) else [])] if upkeep else []
+            off = {name for name, schedule in operator.schedules.items() if schedule is False}
+            resume_schedules([name for name in kept_up if name not in off])
             for line in overwritten(before, on_the_server()):
                 console.print(line, markup=False)
+        scheduled = sorted({"retrain", *kept_up, *operator.schedules} - off)
         worker = start([*_PREFECT, "worker", "start", "--pool", options.pool, "--type", "process"], environment)
         stack.callback(stop, worker, _WORKER_STOP_SECONDS)
         page = start(options.page_command, environment)
@@ -111,8 +116,17 @@ def serving(
         is_active = keep_profile(options.api, options.auth)
         stack.callback(leave_profile, options.api)
         console.print(_directions(options, figures, is_new=is_new, is_active=is_active), markup=False)
+        stack.enter_context(watching(partial(_faults, options, scheduled)))
         stack.callback(console.print, "stopping ...")
         yield {"server": server, "worker": worker, "page": page}
+
+
+def _faults(options: Options, scheduled: Sequence[str]) -> Iterator[Fault]:
+    """Yield the faults of root and server."""
+    with temporary_settings({PREFECT_API_URL: options.api, PREFECT_API_AUTH_STRING: options.auth}):
+        yield from root_faults(Store(options.root))
+        yield from large_database(options.database)
+        yield from missed_schedules(scheduled)
 
 
 def _directions(options: Options, figures: str | None, *, is_new: bool, is_active: bool) -> str:

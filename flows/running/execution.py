@@ -22,7 +22,7 @@ from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 from prefect.tasks import Task, exponential_backoff
 
 from flows.running import display
-from flows.running.notification import report_full_disk
+from flows.running.faults import report_full_disk
 from flows.running.settings import EngineSettings
 from flows.running.worker_processes import ProcessPool, end_when_output_is_lost, prefect_settings, start_worker
 from models.training.stopping import stop_trainings

@@ -22,7 +22,7 @@ from prefect.exceptions import ObjectNotFound
 from prefect.types import SecretDict
 
 from flows.running.command_line import Stopped
-from flows.running.notification import FULL_DISK, GUARDED, UNPROMOTED
+from flows.running.faults import KINDS
 
 DEPLOYMENTS = Path(__file__).parents[1] / "prefect.yaml"
 ZOMBIES = "Mark runs that went silent as crashed"
@@ -30,7 +30,7 @@ LATE, LONGEST = timedelta(hours=1), timedelta(hours=48)
 SILENCE = timedelta(seconds=120)  # a process that swaps or pickles a large table can miss two heartbeats
 # SQLite: a heartbeat waits for other writes, for up to a minute each time that the database is locked.
 SILENCE_ON_SQLITE = timedelta(seconds=300)
-_SOON, _DAY, _WEEK = timedelta(minutes=1), timedelta(days=1), timedelta(days=7)
+_SOON = timedelta(minutes=1)
 _BLOCK = "wikisum-alarms"
 _ENDS = ("Completed", "Failed", "TimedOut", "Cancelled", "Crashed")
 _RUN = "{{ flow.name }}: run {{ flow_run.name }}"
@@ -93,7 +93,8 @@ def create_automations(
 
 
 def _alarms(late: timedelta, longest: timedelta) -> dict[str, tuple[EventTrigger, str, str]]:
-    """Return name -> (trigger, subject, text) of every alarm; each is raised once for a run, a week or a disk's day."""
+    """Return name -> (trigger, subject, text) of every alarm. It is raised once for a run; for a fault it is repeated
+    while this lasts."""
     message = f"{{{{ flow_run.state.message or '' }}}} {_LINK}"
     failed = _of_runs(expect=("Failed", "TimedOut", "Crashed"), within=_SOON)
     delayed = _of_runs(after=("Late",), expect=("Pending", "Running", "AwaitingConcurrencySlot", *_ENDS), within=late)
@@ -103,9 +104,10 @@ def _alarms(late: timedelta, longest: timedelta) -> dict[str, tuple[EventTrigger
         "wikisum: a run failed or crashed": (failed, f"{_RUN} is {{{{ flow_run.state.name }}}}", message),
         "wikisum: a run did not start in time": (delayed, slow, f"Is a worker running? {_LINK}"),
         "wikisum: a run takes too long": (endless, f"{_RUN} takes longer than {longest}", _LINK),
-        "wikisum: no promotion for weeks": (_of_ours(UNPROMOTED, _WEEK), "no promotion", "{{ event.payload.text }}"),
-        "wikisum: a guard refused a version": (_of_ours(GUARDED, _WEEK), "a guard", "{{ event.payload.text }}"),
-        "wikisum: a disk is nearly full": (_of_ours(FULL_DISK, _DAY), "disk", "{{ event.payload.text }}"),
+        **{
+            f"wikisum: {kind.alarm}": (_of_ours(kind.event, kind.again), kind.subject, "{{ event.payload.text }}")
+            for kind in KINDS
+        },
     }
 
 

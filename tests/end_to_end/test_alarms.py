@@ -1,9 +1,11 @@
 """The server's alarms, told to a receiver on loopback: of what `kill -9` ends, of runs that never start, and others."""
 
+import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,15 +16,15 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import DeploymentFilter, DeploymentFilterName
 from prefect.client.schemas.objects import FlowRun
 from prefect.settings import PREFECT_API_URL, temporary_settings
-from prefect.states import Completed, Running, Scheduled, State
+from prefect.states import Cancelling, Completed, Running, Scheduled, State
 
-from flows.running import notification
+from flows.running import checks, faults
 from flows.running.child_processes import start, wait_for_api
-from flows.running.notification import report_full_disk, report_refused
+from flows.running.faults import report_full_disk, report_refused
 from flows.running.prefect_setup import ZOMBIES, create_automations, create_work_pool, deploy
 from storage.registry import save_version
 from storage.store import Store
-from tests.end_to_end.faults import PROJECT, TINY
+from tests.end_to_end.faults import PROJECT, TINY, content
 from tests.end_to_end.test_serve import nested
 from tests.flows.running.receiver import receiving
 from tests.patience import PATIENCE, wait_until
@@ -31,6 +33,8 @@ from tests.storage.test_registry import version
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
+WORKER = ["prefect", "worker", "start", "--pool", "wikisum", "--type", "process"]
+ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
 Process = subprocess.Popen[bytes]
 
 
@@ -87,6 +91,11 @@ def now(run: FlowRun) -> FlowRun:
         return client.read_flow_run(run.id)
 
 
+def state_of(run: FlowRun) -> str:
+    state = now(run).state
+    return "" if state is None else state.type.value
+
+
 def processes_of(run: FlowRun, worker: Process) -> list[psutil.Process]:
     def environment(one: psutil.Process) -> dict[str, str]:
         try:
@@ -99,7 +108,6 @@ def processes_of(run: FlowRun, worker: Process) -> list[psutil.Process]:
 
 
 def test_what_dies_and_what_never_starts_is_told_once(server: dict[str, str], tmp_path: Path) -> None:
-    worker_command = ["prefect", "worker", "start", "--pool", "wikisum", "--type", "process"]
     with receiving() as webhook:
         asked = subprocess.run(
             [sys.executable, "-m", "flows", "alarms", "--to", webhook.url],
@@ -109,7 +117,7 @@ def test_what_dies_and_what_never_starts_is_told_once(server: dict[str, str], tm
             text=True,
             check=True,
         )
-        assert len(asked.stdout.splitlines()) == 6
+        assert len(asked.stdout.splitlines()) == 10
 
         def told(run: FlowRun) -> list[str]:
             return [one["text"] for one in webhook.told if f"run {now(run).name} " in one["text"]]
@@ -119,7 +127,7 @@ def test_what_dies_and_what_never_starts_is_told_once(server: dict[str, str], tm
             wait_until(lambda: (root / "articles").is_dir(), f"the first stage of {name}", lambda: str(now(run).state))
             return run
 
-        with started(worker_command, server) as worker:
+        with started(WORKER, server) as worker:
             killed = under_way("killed")
             for one in processes_of(killed, worker):
                 one.kill()
@@ -138,6 +146,21 @@ def test_what_dies_and_what_never_starts_is_told_once(server: dict[str, str], tm
         assert len(webhook.told) == 3
 
 
+def test_a_cancelled_run_is_continued_by_the_next(server: dict[str, str], undisturbed: Path, tmp_path: Path) -> None:
+    root = tmp_path / "data"
+    with started(WORKER, server) as worker, get_client(sync_client=True) as client:
+        cancelled = planned(root)
+        wait_until((root / "documents").is_dir, "the documents", lambda: str(now(cancelled).state))
+        processes = processes_of(cancelled, worker)
+        client.set_flow_run_state(cancelled.id, Cancelling())
+        wait_until(lambda: state_of(cancelled) == "CANCELLED", "its end", lambda: str(now(cancelled).state))
+        psutil.wait_procs(processes, PATIENCE)
+        again = planned(root)
+        wait_until(lambda: state_of(again) in ENDED, "the end of the next", lambda: str(now(again).state))
+        assert state_of(again) == "COMPLETED", now(again).state
+    assert content(root) == content(undisturbed)
+
+
 def test_long_runs_full_disks_and_weeks_without_a_promotion_are_told_once(
     server: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,7 +173,7 @@ def test_long_runs_full_disks_and_weeks_without_a_promotion_are_told_once(
         planned(tmp_path, Running()), planned(tmp_path, Completed())
         report_full_disk(store)
         report_refused(store, 3)
-        monkeypatch.setattr(notification, "_FULL", 0.0)
+        monkeypatch.setattr(faults, "FULL", 0.0)
         for _ in range(2):  # as a run that goes on reports
             report_full_disk(store)
             report_refused(store, 2)
@@ -166,6 +189,49 @@ def test_long_runs_full_disks_and_weeks_without_a_promotion_are_told_once(
         create_automations(None)
         with get_client(sync_client=True) as client:
             assert [one.name for one in client.read_automations()] == [ZOMBIES]
+
+
+def test_a_paused_schedule_and_an_old_backup_are_told_once(
+    server: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, looks = Store(str(tmp_path / "data")), []
+    save_version(root, version(1))
+    begun = datetime.now(UTC) - timedelta(days=9)
+    os.utime(tmp_path / "data" / "registry" / "versions" / "000001.json", (begun.timestamp(),) * 2)
+    monkeypatch.setenv(checks.BACKUP, str(tmp_path / "copy"))
+    monkeypatch.setattr(checks, "_SECONDS", 1.0)
+
+    def found() -> Iterator[faults.Fault]:
+        with temporary_settings({PREFECT_API_URL: server["PREFECT_API_URL"]}):  # of this thread
+            yield from checks.root_faults(root)
+            yield from checks.missed_schedules(["retrain", "build-corpus", "there-is-none"])
+        looks.append(1)
+
+    with receiving() as webhook, get_client(sync_client=True) as client:
+        create_automations(webhook.url)
+        deployment = client.read_deployment_by_name("retrain/retrain")
+        run = client.create_flow_run_from_deployment(deployment.id, state=Scheduled())
+        client.set_flow_run_state(run.id, Running(), force=True)
+        client.set_flow_run_state(run.id, Completed(), force=True)
+        with closing(sqlite3.connect(Path(server["PREFECT_HOME"], "prefect.db"))) as database:  # the API sets the time
+            database.execute("UPDATE flow_run SET start_time = ? WHERE id = ?", (f"{begun:%F %T.%f}", str(run.id)))
+            database.commit()
+        for schedule in deployment.schedules:
+            client.update_deployment_schedule(deployment.id, schedule.id, active=False)
+        with checks.watching(found):
+            wait_until(lambda: len(webhook.told) >= 2, "two alarms", lambda: str(webhook.told))
+            seen = len(looks)
+            wait_until(lambda: len(looks) > seen + 2, "two more looks")
+        backup, schedule_ = sorted(one["text"] for one in webhook.told)
+        assert backup == (
+            f"backup. the backup {tmp_path}/copy, which has no generation, lacks 1 files of {tmp_path}/data since "
+            f"{begun:%Y-%m-%d}: wikisum backup"
+        )
+        assert schedule_.startswith("schedule. retrain was due ")
+        assert schedule_.endswith(f"its last run started {begun:%Y-%m-%d %H:%M}; its schedule is paused")
+        run = client.create_flow_run_from_deployment(deployment.id, state=Scheduled())
+        client.set_flow_run_state(run.id, Running(), force=True)
+        assert list(checks.missed_schedules(["retrain"])) == []
 
 
 def test_a_block_that_is_not_there_is_named(server: dict[str, str]) -> None:
