@@ -17,6 +17,7 @@ from tasks.explorer.article import differing, read_article, read_page
 from tasks.explorer.builds import Chart, chart_of, list_builds
 from tasks.explorer.corpus import KINDS, CorpusQuery, ExplorerCorpus
 from tasks.explorer.sql import ROWS, SECONDS
+from tasks.explorer.weeks import year_of
 
 _PAGE = 50  # rows of a page of a list
 _REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -63,7 +64,8 @@ def add_explorer(app: FastAPI, corpus: ExplorerCorpus, *, local: bool) -> None:
     def builds() -> HTMLResponse:
         listed = list_builds(corpus.store)
         chart = chart_of(listed.rows)
-        shown = {"builds": listed, "chart": chart, "paths": [] if chart is None else _paths(chart)}
+        paths = [] if chart is None else _paths(chart)
+        shown = {"builds": listed, "chart": chart, "paths": paths, "year": year_of(corpus.store)}
         return render("builds.html.j2", **shown, explores=True)
 
     @app.get("/corpus/compare")

@@ -5,6 +5,7 @@ import io
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -13,6 +14,7 @@ import requests
 from lxml import html
 
 import storage.writing
+from storage.registry import save_version
 from storage.store import Store
 from tasks.cited_summary.cited import CitedSummary
 from tasks.cited_summary.jobs import SummaryJob
@@ -22,6 +24,7 @@ from tasks.engine.progress import Progress
 from tasks.explorer.corpus import ExplorerCorpus
 from tests.flows.summary_page.page_server import page_server
 from tests.patience import PATIENCE, wait_until
+from tests.storage.test_registry import version
 from tests.tasks.chat.chat_server import chat_server, sentences
 from tests.tasks.cited_summary.test_systems import root_with
 from tests.tasks.cited_summary.topic import TITLE, TODAY
@@ -493,8 +496,12 @@ def test_builds_are_shown_over_time_and_compared(tmp_path: Path) -> None:
     root = small_corpus(tmp_path)
     names = ["20260201-000000-b", "20260202-000000-c"]
     scored_builds(root, {names[0]: {"ours": 60.0, "lead": 40.0}, names[1]: {"ours": 50.0, "lead": 45.0}})
+    save_version(Store(root), replace(version(1), verdict={"promoted": False, "reason": "worse <b>than</b> it"}))
     with page_server(corpus=ExplorerCorpus(Store(root))) as page:
         builds = html.fromstring(get(f"{page}/corpus/builds").text)
+        (week,) = builds.xpath("//div[@aria-label='The year']//tbody/tr")
+        assert "refusedworse <b>than</b> it" in week.text_content()
+        assert "1 of 8" in week.text_content()
         assert builds.xpath("//figure//path[not(contains(@class, 'dots')) and @class != '']/@d")[:2] == [
             "M0.0,0.0 L100.0,50.0",
             "M0.0,100.0 L100.0,75.0",
