@@ -149,14 +149,17 @@ def test_no_pod_has_rights_that_it_does_not_need(manifests: list[Manifest]) -> N
         assert spec["automountServiceAccountToken"] is False, name
         for part in (*spec.get("initContainers", ()), *spec["containers"]):
             none = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
-            assert part["securityContext"] == none, part["name"]
+            assert part["securityContext"] == {**none, "readOnlyRootFilesystem": True}, part["name"]
+            assert "/tmp" in [mount["mountPath"] for mount in part["volumeMounts"]], part["name"]
+            if part["image"].startswith("wikisum"):  # Prefect and others write there
+                assert environment(part, manifests)["HOME"] == "/tmp", part["name"]
     assert "useradd --create-home --uid 1000" in (PROJECT / "Dockerfile").read_text()
 
 
 def test_settings_are_settings_that_exist(manifests: list[Manifest]) -> None:
     for name, container in containers(manifests).items():
         if container["image"].startswith("wikisum"):
-            ours = environment(container, manifests).keys() - {*CREDENTIALS, "ROOT", "POSTGRES_PASSWORD"}
+            ours = environment(container, manifests).keys() - {*CREDENTIALS, "HOME", "ROOT", "POSTGRES_PASSWORD"}
             assert [one for one in ours if not hasattr(prefect.settings, one)] == [], name
 
 
