@@ -11,6 +11,7 @@ from tasks.evaluation.citations import CitedSentence, Citer, Verdict
 from tasks.evaluation.metrics import Summary
 from tasks.extractive.differences import Difference
 
+EMPTY = "There is no summary, because no paragraph of the sources could be used."
 _EACH = "each passage says one"
 _TESTED: dict[Verdict, str] = read_data("tasks.cited_summary", "words.toml")["found"]
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from models.words import written_words
-from tasks.cited_summary.cited import CitedSummary, PassageNumbers, SummarySentence, support_note
+from tasks.cited_summary.cited import EMPTY, CitedSummary, PassageNumbers, SummarySentence, support_note
 from tasks.evaluation.metrics import Summary
 
 EDITED = "A reader changed this summary; its sentences were checked again."
@@ -33,7 +33,7 @@ def edited(summary: CitedSummary, sentences: Sequence[str], pinned: Collection[s
         replace(sentence, heading=headings.get(sentence.text, ""), pinned=sentence.text in kept) for sentence in told
     ]
     differing = [_renumbered(sentence, summary, citations, places) for sentence in summary.differing]
-    notes = [note for note in summary.notes if note not in (EDITED, support_note(summary.sentences))]
+    notes = [note for note in summary.notes if note not in (EDITED, EMPTY, support_note(summary.sentences))]
     checked = [*told, *differing]
     notes += [EDITED, *filter(None, [support_note(checked)])]
     return replace(summary, sentences=checked, passages=citations.passages, notes=notes)
@@ -41,8 +41,8 @@ def edited(summary: CitedSummary, sentences: Sequence[str], pinned: Collection[s
 
 def with_pinned(summary: CitedSummary, pinned: Sequence[str], words: int) -> CitedSummary:
     """Return a summary that begins with the pinned sentences, then has its own, as many as fit into `words`. All are
-    checked against its sources."""
-    if not pinned or not summary.sentences:
+    checked against its sources, also if nothing else could be written."""
+    if not pinned:
         return summary
     sentences, left = list(pinned), words - sum(len(written_words(sentence)) for sentence in pinned)
     for sentence in summary.told:

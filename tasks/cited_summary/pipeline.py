@@ -15,7 +15,7 @@ from models.extractive import first_words
 from storage.schemas import DOCUMENTS, FEATURES, PARAGRAPHS
 from tasks.chat.client import ChatError
 from tasks.chat.completions import NoAnswerError
-from tasks.cited_summary.cited import CitedSummary, PassageNumbers, SummarySentence, counted, support_note
+from tasks.cited_summary.cited import EMPTY, CitedSummary, PassageNumbers, SummarySentence, counted, support_note
 from tasks.cited_summary.deciding import Attempt, Request, decide
 from tasks.cited_summary.reading import article, fetch, list_sources, read_notes, suggest_title
 from tasks.cited_summary.settings import Choice, SummarySettings
@@ -248,7 +248,7 @@ def _notes(made: _Made, refused: Sequence[str | None], *, question: bool) -> Ite
         yield "No sentence of the sources answers this question."
         return
     if not made.sentences:
-        yield "There is no summary, because no paragraph of the sources could be used."
+        yield EMPTY
         return
     if note := support_note(made.sentences):
         yield note

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tasks.cited_summary.cited import CitedSummary, Paragraph, SummarySentence, SummarySource
+from tasks.cited_summary.cited import EMPTY, CitedSummary, Paragraph, SummarySentence, SummarySource
 from tasks.cited_summary.editing import EDITED, edited, with_pinned
 from tasks.cited_summary.exports import to_json
 from tests.tasks.cited_summary.topic import HISTORY, TITLE, TODAY, files, summarized
@@ -64,6 +64,15 @@ def test_pinned_sentences_begin_what_is_written_again_and_leave_no_trace_in_expo
     assert [one.text for one in short.told] == [second, lie, first]
     assert with_pinned(summary, [], 20) is summary
     assert "pinned" not in to_json(again)
+
+
+def test_pinned_sentences_stay_where_no_source_can_be_used_any_more(summary: CitedSummary) -> None:
+    nothing, _ = summarized(files(menu_txt="Home\nNews\nContact\n"))
+    assert (nothing.sentences, EMPTY in nothing.notes) == ([], True)
+    sentence = summary.told[0].text
+    (kept,) = with_pinned(nothing, [sentence], 150).sentences
+    assert (kept.text, kept.verdict, kept.pinned) == (sentence, "not supported", True)
+    assert EMPTY not in with_pinned(nothing, [sentence], 150).notes
 
 
 def test_changing_twice_is_said_once(summary: CitedSummary) -> None:
