@@ -1,6 +1,8 @@
 """A cited summary as a Word file and as a PDF: sentences with the numbers of their passages, the differences between
 sources, the passages, and the sources."""
 
+import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
@@ -15,6 +17,9 @@ Style = Literal["title", "heading", "sentence", "note"]
 _FONT = "DejaVuSans"  # of matplotlib: most alphabets, but no signs of Chinese, Japanese and Korean
 _SIZES = {"title": 18.0, "heading": 13.0, "sentence": 11.0, "note": 9.0}
 _MARGIN = 20.0  # mm
+_BOX = "□"
+_RIGHT_TO_LEFT = {"R", "AL"}  # which would be drawn backwards, and Arabic letters without their joins
+_JOINING = re.compile("[\u200d\ufe0e\ufe0f]")  # marks that only choose or join symbols
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,8 @@ def to_docx(summary: CitedSummary) -> bytes:
 
 
 def to_pdf(summary: CitedSummary) -> bytes:
-    """Return the summary as a PDF. Raises ValueError: the font lacks letters of the summary, such as Chinese ones."""
+    """Return the summary as a PDF; symbols that the font lacks are boxes. Raises ValueError: it lacks letters, such as
+    Chinese ones, or they are written from right to left."""
     import matplotlib
     from fpdf import FPDF  # here, because other exports need no such package
     from fpdf.fonts import TTFFont
@@ -63,8 +69,13 @@ def to_pdf(summary: CitedSummary) -> bytes:
     assert isinstance(font, TTFFont)
     for part in _parts(summary):
         numbers = "".join(f" [{number}]" for number in part.numbers)
-        line = f"{part.text}{numbers}{f' ({part.doubt})' if part.doubt else ''}"
-        if lacking := sorted({sign for sign in line if ord(sign) not in font.cmap and not sign.isspace()}):
+        line = _JOINING.sub("", f"{part.text}{numbers}{f' ({part.doubt})' if part.doubt else ''}")
+        if signs := sorted({sign for sign in line if unicodedata.bidirectional(sign) in _RIGHT_TO_LEFT}):
+            raise ValueError(f"PDFs cannot join letters from right to left ({signs[0]}): export as docx or html")
+        lacking = sorted({sign for sign in line if ord(sign) not in font.cmap and not sign.isspace()})
+        # A box shows that a symbol, such as an emoji, is missing. Without its letters a word says something else.
+        line = line.translate({ord(sign): _BOX for sign in lacking if unicodedata.category(sign)[0] not in "LMN"})
+        if lacking := [sign for sign in lacking if sign in line]:
             raise ValueError(f"the font of PDFs lacks {' '.join(lacking[:10])}: export as docx or html")
         pdf.set_font(_FONT, size=_SIZES[part.style])
         pdf.ln(3 if part.style == "heading" else 0)

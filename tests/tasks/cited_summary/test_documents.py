@@ -73,6 +73,17 @@ def test_a_pdf_says_which_letters_it_cannot_show() -> None:
     assert "東京" in of_docx(to_docx(replace(SUMMARY, title="東京")))
 
 
+@pytest.mark.parametrize("title", ["افتتح الجسر عام 1911", "הגשר נפתח בשנת 1911"])
+def test_no_pdf_has_text_drawn_backwards(title: str) -> None:
+    with pytest.raises(ValueError, match=r"from right to left .*: export as docx or html"):
+        to_pdf(replace(SUMMARY, title=title))
+    assert title in of_docx(to_docx(replace(SUMMARY, title=title)))
+
+
+def test_a_pdf_has_a_box_for_a_symbol_that_its_font_lacks() -> None:
+    assert "Books □ and hearts ❤ 1911" in of_pdf(to_pdf(replace(SUMMARY, title="Books 📚 and hearts ❤\ufe0f 1911")))
+
+
 def test_an_empty_summary_is_a_document_too() -> None:
     empty = CitedSummary("Nothing", "concepts", "", [], [], [], ["There is no summary."])
     assert "There is no summary." in of_docx(to_docx(empty))
