@@ -1,6 +1,7 @@
 """The page in a real browser: paste, wait, read, click a citation, export; skipped where there is no Chromium."""
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -151,6 +152,28 @@ def test_paste_wait_click_a_citation_and_export(page: Page, address: str, tmp_pa
     fields = json.loads(Path(download.value.path()).read_text())
     assert len(fields["sentences"]) == 4
     assert download.value.suggested_filename == "summary.json"
+
+
+def test_a_file_that_cannot_be_made_says_why_and_text_from_right_to_left_is_shown_so(page: Page, address: str) -> None:
+    page.goto(address)
+    page.get_by_label("Title").fill("افتتح الجسر 📚 عام 1911")
+    page.get_by_label("Web addresses").fill("http://good.test/today")
+    page.get_by_role("button", name="Summarize").click()
+    page.get_by_role("link", name="PDF", exact=True).click()
+    expect(page.locator("#copied")).to_have_text(
+        re.compile("^No PDF: .* from right to left .*: export as docx or html")
+    )
+    assert page.locator("h1").evaluate("heading => getComputedStyle(heading).direction") == "rtl"
+    assert page.locator("ol.sentences li > div").first.evaluate("one => getComputedStyle(one).direction") == "ltr"
+
+
+def test_the_button_that_removes_a_file_is_as_wide_as_its_word(page: Page, address: str, tmp_path: Path) -> None:
+    page.goto(address)
+    page.get_by_label("Files", exact=True).set_input_files(file(tmp_path, "notes.txt", HISTORY))
+    button = page.get_by_role("button", name="remove notes.txt").bounding_box()
+    row = page.locator("#files li, .rows li").first.bounding_box()
+    assert button is not None and row is not None
+    assert button["width"] < row["width"] / 4
 
 
 def test_a_refused_source_is_pasted_and_the_summary_found_again_and_deleted(page: Page, address: str) -> None:

@@ -51,7 +51,9 @@ if (form) {
         list_files();
         input.focus();
       });
-      item.append(file.name, remove);
+      const name = document.createElement("span");
+      name.textContent = file.name;
+      item.append(name, remove);
       return item;
     }));
   };
@@ -315,6 +317,24 @@ document.getElementById("copy")?.addEventListener("click", async () => {
   await copy(await answer.text(), "Summary");
 });
 document.getElementById("copy-link")?.addEventListener("click", () => copy(location.href.split("#")[0], "Link"));
+// A failed download would not say why; the page does.
+for (const link of document.querySelectorAll(".exports a")) {
+  link.addEventListener("click", async (event) => {
+    event.preventDefault();
+    const said = document.getElementById("copied");
+    const answer = await fetch(link.href);
+    if (!answer.ok) {
+      said.textContent = `No ${link.textContent}: ${(await answer.json()).detail}`;
+      return;
+    }
+    const file = document.createElement("a");
+    file.href = URL.createObjectURL(await answer.blob());
+    file.download = link.href.replace(/.*\/export/, "summary");
+    file.click();
+    said.textContent = "";
+    setTimeout(() => URL.revokeObjectURL(file.href), 60000);
+  });
+}
 document.getElementById("print")?.addEventListener("click", () => window.print());
 
 // A citation opens its source, scrolls to the passage and marks it; from there one link leads back to the sentence.
