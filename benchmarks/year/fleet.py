@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from contextlib import ExitStack, chdir, closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 import psutil
@@ -25,8 +24,8 @@ from flows.running.operator import Operator, deployments_of
 from flows.running.prefect_setup import SILENCE, create_automations, create_work_pool, deploy
 from storage.store import Store
 from tests.end_to_end.faults import TINY
-from tests.end_to_end.test_alarms import Process, kill, now, processes_of
-from tests.end_to_end.test_eight_weeks import ENDED, WEEKLY
+from tests.end_to_end.test_alarms import ENDED, Process, kill, now, processes_of, state_of
+from tests.end_to_end.test_eight_weeks import WEEKLY
 from tests.end_to_end.test_serve import nested
 from tests.flows.running.receiver import Webhook
 from tests.patience import PATIENCE, wait_until
@@ -152,12 +151,12 @@ class Fleet:
 
     def finish(self, run: FlowRun) -> str:
         """Wait for the end of a run; return the type of its last state."""
-        wait_until(lambda: _type(run) in ENDED, "the end of a week", lambda: str(now(run).state))
+        wait_until(lambda: state_of(run) in ENDED, "the end of a week", lambda: str(now(run).state))
         last = now(run)
         self._names[run.id] = last.name
-        if _type(run) in ("FAILED", "CRASHED"):
+        if state_of(run) in ("FAILED", "CRASHED"):
             self.expected.append(last)
-        return _type(run)
+        return state_of(run)
 
     def message(self, run: FlowRun) -> str:
         """Return the first line of what a run's last state says."""
@@ -214,8 +213,3 @@ def label(week: int) -> str:
 def disk_bytes(folder: Path) -> int:
     """Return the bytes of all files below a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-
-
-def _type(run: FlowRun) -> str:
-    state: Any = now(run).state
-    return "" if state is None else str(state.type.value)

@@ -20,7 +20,7 @@ from flows.running.serve_options import database_url
 from storage.registry import read_champion, read_version
 from storage.store import Store
 from tests.end_to_end.faults import TINY
-from tests.end_to_end.test_alarms import Process, kill, now, processes_of, started
+from tests.end_to_end.test_alarms import ENDED, WORKER, Process, kill, now, processes_of, started, state_of
 from tests.end_to_end.test_serve import nested, postgresql
 from tests.flows.running.receiver import receiving
 from tests.patience import PATIENCE, wait_until
@@ -31,7 +31,6 @@ pytestmark = [pytest.mark.integration, pytest.mark.slow]
 WEEKS = 8
 # Week -> the dataset or model whose first file is waited for before the kill, and what is killed.
 KILLS = {2: ("articles", "run"), 4: ("features", "machine"), 6: ("graphs", "run")}
-WORKER = ["prefect", "worker", "start", "--pool", "wikisum", "--type", "process"]
 WEEKLY = [
     "--source.miniweb.edits=0.3",
     "--source.miniweb.deaths=0",
@@ -45,7 +44,6 @@ WEEKLY = [
     "--retraining.warmup=2",
     "--retraining.keep=3",
 ]
-ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
 
 
 def start_week(root: str, week: int) -> FlowRun:
@@ -56,11 +54,6 @@ def start_week(root: str, week: int) -> FlowRun:
         (deployment,) = client.read_deployments(deployment_filter=named)
         due = Scheduled(scheduled_time=datetime.now(UTC))
         return client.create_flow_run_from_deployment(deployment.id, parameters=config, state=due)
-
-
-def state_of(run: FlowRun) -> str:
-    state = now(run).state
-    return "" if state is None else state.type.value
 
 
 def test_eight_weeks_with_kills_lose_none(
