@@ -26,8 +26,8 @@ OF_SHARED_DATA: dict[str, list[str]] = {
     "rights": ["{data}/extraction/html", "--pages", "5"],
 }
 ELSEWHERE = {
-    **dict.fromkeys(("orchestration", "stages", "scisummnet"), "its parts, in a file beside"),
-    **dict.fromkeys(("crawl_memory", "twelve_weeks"), "minutes at its smallest size"),
+    **dict.fromkeys(("orchestration", "stages", "scisummnet", "kills"), "its parts, in a file beside"),
+    "crawl_memory": "minutes at its smallest size",
     **dict.fromkeys(("extractors", "fools", "paragraph_quality"), "needs the root of a build"),
     "main_text": "minutes, of the pages that its classifier learns from",
     "extraction": "minutes, with the peers that only its own extra installs",

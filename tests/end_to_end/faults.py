@@ -142,10 +142,11 @@ def content(root: Path) -> dict[str, str]:
     return {**shards(root), **models(root)}
 
 
-def jumping_clock_in(folder: Path) -> Path:
-    """Compile a library for LD_PRELOAD that moves the time of day by JUMP_BY seconds, once the machine has been up for
-    JUMP_AT."""
-    library = folder / "clock.so"
-    source = Path(__file__).with_name("jumping_clock.c")
+def preloaded(name: str, folder: Path) -> Path:
+    """Compile a library for LD_PRELOAD: `jumping_clock` moves the time of day by JUMP_BY seconds, once the machine has
+    been up for JUMP_AT; `slow_files` lets writing below SLOW_ROOT take SLOW_MS longer, with a byte in SLOW_LOG each
+    time."""
+    library = folder / f"{name}.so"
+    source = Path(__file__).with_name(f"{name}.c")
     subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", str(library), str(source), "-ldl"], check=True)
     return library

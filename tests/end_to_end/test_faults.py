@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from flows.running.child_processes import free_port, start, stop, wait_for_api
-from tests.end_to_end.faults import build, content, jumping_clock_in, running, without
+from tests.end_to_end.faults import build, content, preloaded, running, without
 from tests.end_to_end.test_build import models
 
 pytestmark = pytest.mark.slow
@@ -148,13 +148,13 @@ def test_shards_cut_short_flipped_and_deleted_are_made_again(
 
 
 def test_a_clock_that_jumps_back_changes_nothing(
-    undisturbed: Path, tmp_path: Path, tiny_environment: dict[str, str], jumping_clock: Path
+    undisturbed: Path, tmp_path: Path, tiny_environment: dict[str, str]
 ) -> None:
     """Every process sees the time of day go back a day, a few seconds after the work began."""
     root = without(undisturbed, tmp_path / "data", "pages", "documents")
     environment = {
         **tiny_environment,
-        "LD_PRELOAD": str(jumping_clock),
+        "LD_PRELOAD": preloading("jumping_clock", tmp_path),
         "JUMP_AT": str(int(time.monotonic()) + 15),
         "JUMP_BY": "-86400",
     }
@@ -165,11 +165,24 @@ def test_a_clock_that_jumps_back_changes_nothing(
     same_after(root, tiny_environment, tmp_path / "again", undisturbed)
 
 
-@pytest.fixture
-def jumping_clock(tmp_path: Path) -> Path:
+def test_a_slow_file_system_changes_nothing(
+    undisturbed: Path, tmp_path: Path, tiny_environment: dict[str, str]
+) -> None:
+    """Each opening for writing, sync and rename takes 50 ms longer."""
+    root = without(undisturbed, tmp_path / "data", "articles", "documents", "paragraphs", "features", "ranked")
+    slow = {"SLOW_ROOT": str(root), "SLOW_MS": "50", "SLOW_LOG": str(tmp_path / "waits")}
+    environment = {**tiny_environment, "LD_PRELOAD": preloading("slow_files", tmp_path), **slow}
+    build(root, environment, tmp_path / "log")
+    assert content(root) == content(undisturbed)
+    # A shard and its record are opened, synced and renamed: six waits for each of two shards of five stages.
+    assert (tmp_path / "waits").stat().st_size >= 60
+    assert not list(root.rglob("*.tmp"))
+
+
+def preloading(name: str, folder: Path) -> str:
     if shutil.which("cc") is None:
-        pytest.skip("needs a C compiler, for a clock that jumps")
-    return jumping_clock_in(tmp_path)
+        pytest.skip("needs a C compiler, for a library that is loaded before the C library")
+    return str(preloaded(name, folder))
 
 
 def untrained(undisturbed: Path, root: Path) -> Path:
@@ -269,3 +282,20 @@ def runs(process: psutil.Process, module: str) -> bool:
         return module in process.cmdline()
     except psutil.Error:  # it ended meanwhile
         return False
+
+
+def test_a_second_ctrl_c_leaves_nothing_running_and_nothing_half_written(
+    undisturbed: Path, tmp_path: Path, tiny_environment: dict[str, str]
+) -> None:
+    root = untrained(undisturbed, tmp_path / "data")
+    with running(root, tiny_environment, tmp_path / "log") as going:
+        going.until(lambda: checkpoints(root))
+        for _ in range(2):
+            if going.process.poll() is None:
+                going.process.send_signal(signal.SIGINT)
+            time.sleep(0.3)
+        assert going.wait() == 130
+        assert "Traceback" not in going.said()
+        assert going.left_behind() == []
+    same_after(root, tiny_environment, tmp_path / "again", undisturbed)
+    assert content(root) == content(undisturbed)
