@@ -15,7 +15,7 @@ from flows.verify import verify_root
 from storage.errors import StorageError
 from storage.inventory import CHAMPION, LATEST
 from storage.recipes import read_record
-from tests.end_to_end.faults import PROJECT, jumping_clock_in
+from tests.end_to_end.faults import PROJECT, preloaded
 from tests.end_to_end.test_faults import resize, used_kilobytes
 
 DISK_MEGABYTES = 4096
@@ -70,9 +70,13 @@ def _stopped(year: Year, week: int, number: signal.Signals) -> Outcome:
     for member in members:
         if member.is_running():
             member.send_signal(number)
-    state = fleet.finish(run)
-    said = f"after {moment:.1f} s: {state}, {fleet.message(run)}"
-    return (run, said) if state == "COMPLETED" else (fleet.again(week)[0], said)
+    return _continued(year, week, run, fleet.finish(run), f"after {moment:.1f} s")
+
+
+def _continued(year: Year, week: int, run: FlowRun, state: str, what: str) -> Outcome:
+    """Return a disturbed run that has ended, or run the week again if it was not completed."""
+    said = f"{what}: {state}, {year.fleet.message(run)}"
+    return (run, said) if state == "COMPLETED" else (year.fleet.again(week)[0], said)
 
 
 def lose_machine(year: Year, week: int) -> Outcome:
@@ -82,9 +86,7 @@ def lose_machine(year: Year, week: int) -> Outcome:
     fleet.wait_for_process(run)
     time.sleep(moment)
     fleet.lose_machine()
-    state = fleet.finish(run)
-    said = f"after {moment:.1f} s: {state}, {fleet.message(run)}"
-    return (run, said) if state == "COMPLETED" else (fleet.again(week)[0], said)
+    return _continued(year, week, run, fleet.finish(run), f"after {moment:.1f} s")
 
 
 def lose_latest(year: Year, week: int) -> Outcome:
@@ -120,8 +122,7 @@ def fill_disk(year: Year, week: int) -> Outcome:
     run = fleet.start_week(week)
     state = fleet.finish(run)
     resize(disk, DISK_MEGABYTES << 10)
-    said = f"{left} KB left: {state}, {fleet.message(run)}"
-    return (run, said) if state == "COMPLETED" else (fleet.again(week)[0], said)
+    return _continued(year, week, run, state, f"{left} KB left")
 
 
 def lose_database(year: Year, week: int) -> Outcome:
@@ -135,14 +136,12 @@ def turn_back_clock(year: Year, week: int) -> Outcome:
     """Let the run's time of day go back by a day after some seconds."""
     after = year.moment
     clock = {
-        "LD_PRELOAD": str(jumping_clock_in(year.folder)),
+        "LD_PRELOAD": str(preloaded("jumping_clock", year.folder)),
         "JUMP_AT": str(int(time.monotonic() + after)),
         "JUMP_BY": str(-_DAY),
     }
     run = year.fleet.start_week(week, clock)
-    state = year.fleet.finish(run)
-    said = f"a day back, {after:.0f} s after the start: {state}, {year.fleet.message(run)}"
-    return (run, said) if state == "COMPLETED" else (year.fleet.again(week)[0], said)
+    return _continued(year, week, run, year.fleet.finish(run), f"a day back, {after:.0f} s after the start")
 
 
 def upgrade(year: Year, week: int) -> Outcome:
