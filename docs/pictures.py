@@ -4,10 +4,13 @@
 
 Needs Chromium. A demo build in FOLDER/demo and a short retraining in FOLDER/weeks come first, unless they are there
 already; a Prefect server of their own, on a database in FOLDER, shows them. Every picture of docs/ is taken again, so
-that none shows a product that has gone. With --small, to try the script, the demo takes minutes and writes nonsense."""
+that none shows a product that has gone. One that shows scores carries them as text, so that a test finds it older than
+the README's table. With --small, to try the script, the demo takes minutes and writes nonsense."""
 
 import argparse
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +25,7 @@ from typing import Any
 
 import requests
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 from playwright.sync_api import Page, sync_playwright
 from prefect.client.orchestration import SyncPrefectClient
 
@@ -98,6 +102,29 @@ class Picture:
     open: Callable[[Page, Product], object]  # opens what is shown
     dark: bool = False  # whether the page is shown in its dark form
     weeks: bool = False  # whether it shows the weeks of retraining, so that these must come first
+    scores: tuple[str, ...] = ()  # systems whose scores in the demo's table it shows
+
+
+Scores = dict[str, dict[str, str]]
+
+
+def printed_scores(text: str) -> Scores:
+    """Return each system's scores by column, of the table that a build prints. Raises ValueError: it has none."""
+    lines = iter(text.splitlines())
+    columns = next((cells for line in lines if (cells := _cells(line))[0] == "system"), None)
+    if columns is None:
+        raise ValueError("there is no table of systems: expected a line of columns that begins with 'system'")
+    rows = {}
+    for line in lines:
+        system, *scores = _cells(line)
+        if len(scores) != len(columns) - 1:
+            break
+        rows[system] = dict(zip(columns[1:], scores, strict=True))
+    return rows
+
+
+def _cells(line: str) -> list[str]:
+    return re.split(r" {2,}", line.strip())
 
 
 def _goes_to(address: Callable[[Product], str], text: str) -> Callable[[Page, Product], object]:
@@ -130,11 +157,15 @@ def _graph(page: Page, product: Product) -> None:
     page.wait_for_timeout(3000)
 
 
-def _report(page: Page, product: Product, part: str = "") -> None:
-    """Open the report; a part of it is unfolded by its name in the address."""
+def _report_of(product: Product) -> Path:
     build = latest_build(Store(str(product.demo)))
     assert build is not None
-    page.goto((product.demo / str(build.report) / "report.html").as_uri() + part)
+    return product.demo / str(build.report)
+
+
+def _report(page: Page, product: Product, part: str = "") -> None:
+    """Open the report; a part of it is unfolded by its name in the address."""
+    page.goto((_report_of(product) / "report.html").as_uri() + part)
 
 
 def _compared(page: Page, product: Product) -> None:
@@ -194,14 +225,16 @@ def _form(page: Page, product: Product) -> None:
     page.wait_for_load_state()
 
 
+_OURS = ("ht-small-2+similarity", "concepts")
+_BASELINES = ("reference", "ceiling", "greedy-rouge2", "filler", "lexrank", "lead")
 PICTURES: Mapping[str, Picture] = {
     # First, as others add runs.
     "serve-runs": Picture((1280, 1280), _goes_to(lambda p: f"{p.prefect}/runs", "retrain"), dark=True, weeks=True),
-    "report": Picture((1000, 1000), _report),
-    "compare": Picture((1000, 900), _compared),
+    "report": Picture((1000, 1000), _report, scores=_OURS),
+    "compare": Picture((1000, 900), _compared, scores=_OURS[:1]),
     "run-form": Picture((1280, 1100), _run_form),
     "summary-form": Picture((1000, 1180), _summary_form),
-    "report-scores": Picture((1000, 1160), partial(_report, part="#scores")),
+    "report-scores": Picture((1000, 1160), partial(_report, part="#scores"), scores=(*_OURS, *_BASELINES)),
     "summary-page": Picture((1240, 900), _summary),
     "corpus-explorer": Picture((1240, 760), _explorer),
     "human-evaluation-form": Picture((1180, 1130), _form),
@@ -249,8 +282,12 @@ def take(to: Path, picture: Picture, new_page: Callable[..., Page], product: Pro
     page = new_page(viewport={"width": width, "height": height}, color_scheme="dark" if picture.dark else "light")
     page.set_default_timeout(WAIT_SECONDS * 1000)
     picture.open(page, product)
-    shown = Image.open(BytesIO(page.screenshot()))
-    shown.quantize(256).save(to, optimize=True)  # a third of the bytes, and no difference that one sees
+    shown, carried = Image.open(BytesIO(page.screenshot())), PngInfo()
+    if picture.scores:
+        scores = printed_scores((_report_of(product) / "summary.txt").read_text(encoding="utf-8"))
+        carried.add_text("scores", json.dumps({system: scores[system] for system in picture.scores}))
+    # With few colours it has a third of the bytes, and no difference that one sees.
+    shown.quantize(256).save(to, optimize=True, pnginfo=carried)
     page.close()
 
 

@@ -1,5 +1,6 @@
 """The pages for people: reference pages are what the code says, and links lead somewhere."""
 
+import json
 import os
 import re
 import shlex
@@ -9,7 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
+from docs.pictures import PICTURES, printed_scores
 from docs.stage_graph import draw_stages
 from tests.flows.command_line import understood
 from tests.test_stage_outputs import PROJECT
@@ -34,6 +37,28 @@ def test_reference_pages_are_written_from_the_code() -> None:
     expected = pages()
     written = {name: (FOLDER / name).read_text(encoding="utf-8") for name in expected}
     assert written == expected, "not up to date: python -m docs.reference"
+
+
+@pytest.mark.parametrize("name", [name for name, picture in PICTURES.items() if picture.scores])
+def test_a_picture_has_the_scores_of_the_readme(name: str) -> None:
+    readme = printed_scores((PROJECT / "README.md").read_text(encoding="utf-8"))
+    with Image.open(PROJECT / "docs" / f"{name}.png") as picture:
+        shown = json.loads(picture.info.get("scores", "{}"))
+    here = {system: {column: shown[system][column] for column in readme[system]} for system in shown}
+    expected = {system: readme[system] for system in PICTURES[name].scores}
+    assert here == expected, f"not up to date: make pictures ARGS='--only {name}'"
+
+
+def test_the_table_that_a_build_prints_is_read_by_system_and_column() -> None:
+    text = (
+        "%\nsystem   values F1  95 % interval\nlead         36.65  32 to 40\na b           1.00  0 to 2\n\nlead is 1."
+    )
+    assert printed_scores(text) == {
+        "lead": {"values F1": "36.65", "95 % interval": "32 to 40"},
+        "a b": {"values F1": "1.00", "95 % interval": "0 to 2"},
+    }
+    with pytest.raises(ValueError, match="expected a line of columns"):
+        printed_scores("no table")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(PROJECT)))
