@@ -142,11 +142,15 @@ class ChatClient(Closing):
                 f"name an environment variable with a valid one; it is {key!r}"
             )
         models = _models(body)
-        if not models:  # a server without a list
+        if not models:  # a server without a list, or another address of one that has it
+            if not urlsplit(self._settings.url).path.strip("/"):
+                self._try(f"{where}: expected a base address such as {self._settings.url.rstrip('/')}/v1")
             return None
         mine = next((model for model in models if self._is_asked_for(str(model["id"]))), None)
         if mine is None:
-            self._try(", ".join(str(model["id"]) for model in models[:10]))
+            names = ", ".join(str(model["id"]) for model in models[:10])
+            wanted = f"expected one that {self._settings.url} has, such as {names}"
+            self._try(f"{self._section}.model is {self._settings.model!r}: {wanted}")
             return None
         places = (mine, mine.get("meta"))
         said = (place.get(name) for place in places if isinstance(place, dict) for name in _CONTEXTS)
@@ -155,17 +159,15 @@ class ChatClient(Closing):
     def _is_asked_for(self, name: str) -> bool:
         return self._settings.model in (name, name.removesuffix(":latest"))  # as Ollama calls a model without a tag
 
-    def _try(self, names: str) -> None:
-        """Ask for a token: some servers load models that they do not list."""
+    def _try(self, wrong: str) -> None:
+        """Ask for a token: some servers load models that they do not list. Raises ChatError, which begins with `wrong`,
+        the setting that is the likely cause: there is none."""
         try:
             self._sent(
                 {"model": self._settings.model, "max_tokens": 1, "messages": [{"role": "user", "content": "Hello"}]}
             )
         except NoAnswerError as error:
-            raise ChatError(
-                f"{self._section}.model is {self._settings.model!r}: expected one that {self._settings.url} has, such "
-                f"as {names}; asked for this one, it says {error}"
-            ) from error
+            raise ChatError(f"{wrong}; asked, it says {error}") from error
 
     def _sent(self, request: Mapping[str, Any], heard: Callable[[int], None] | None = None) -> tuple[ChatAnswer, bool]:
         """Return the answer to a request that is sent now, and whether it is whole. A request that is not understood is
@@ -194,8 +196,9 @@ class ChatClient(Closing):
             self._silent += fault.reason != TOO_LONG
             silent = self._silent
         if fault.hopeless or fault.reason in _WRONG_SETTINGS or silent >= _SILENT_IN_A_ROW:
+            times = f", {silent} times in a row" if silent > 1 else ""
             raise ChatError(
-                f"the language model at {self._url} gave no answer, {silent} times in a row: {fault}. What it "
+                f"the language model at {self._url} gave no answer{times}: {fault}. What it "
                 f"answered before is kept; check {self._section} and run again, or leave it out"
             ) from fault
 

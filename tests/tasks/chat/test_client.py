@@ -26,9 +26,9 @@ KEY = "WIKISUM_TEST_CHAT_KEY"
 
 
 def client(chat: Chat, folder: Path | None = None, budget: Budget | None = None, **more: Any) -> ChatClient:
-    settings = {name: more.pop(name) for name in ("model", "key_variable") if name in more}
+    settings = {name: more.pop(name) for name in ("url", "model", "key_variable") if name in more}
     return ChatClient(
-        ChatSettings(url=chat.url, **{"model": "m", **settings}),
+        ChatSettings(**{"url": chat.url, "model": "m", **settings}),
         "writer",
         None if folder is None else Answers(pafs.LocalFileSystem(), str(folder), rows=20),
         budget or Budget(),
@@ -347,8 +347,22 @@ def test_a_model_that_is_not_listed_is_tried_and_named() -> None:
         with client(chat, model="qwen") as asked, pytest.raises(ChatError) as wrong:
             asked.check()
     assert "writer.model is 'qwen': expected one" in str(wrong.value)
-    assert str(wrong.value).endswith("such as llama3.2:latest, qwen3:8b; asked for this one, it says http_404")
+    assert str(wrong.value).endswith("such as llama3.2:latest, qwen3:8b; asked, it says http_404")
     assert [body["max_tokens"] for _, _, body in chat.asked] == [1, 1]
+
+
+def test_an_address_without_its_version_is_named() -> None:
+    """Ollama and LM Studio answer below /v1 only; a server that answers elsewhere is not refused."""
+    refusing = True
+    with chat_server(lambda number, _: (200, ERROR) if refusing else (200, said("H"))) as chat:
+        url = chat.url.removesuffix("/v1")
+        with client(chat, url=url) as asked:
+            with pytest.raises(ChatError) as wrong:
+                asked.check()
+            refusing = False
+            assert asked.check() is None
+    expected = f"writer.url is '{url}/': expected a base address such as {chat.url}; asked, it says {SAYS}"
+    assert str(wrong.value) == expected
 
 
 def test_nobody_there_is_said_in_one_line() -> None:
@@ -363,7 +377,7 @@ def test_nobody_there_is_said_in_one_line() -> None:
 def test_a_key_is_sent_and_one_that_is_refused_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(KEY, "secret")
     with chat_server(lambda number, _: (401, "{}")) as chat, client(chat, key_variable=KEY) as asked:
-        with pytest.raises(ChatError, match="1 times in a row: http_401") as refused:
+        with pytest.raises(ChatError, match="gave no answer: http_401") as refused:
             asked.ask(HELLO)
         assert "secret" not in str(refused.value)
     assert chat.asked[0][1]["Authorization"] == "Bearer secret"

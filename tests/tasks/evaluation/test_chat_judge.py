@@ -127,7 +127,7 @@ def test_a_refused_summary_is_counted_and_the_next_one_asked(tmp_path: Path) -> 
 @pytest.mark.parametrize("status", [401, 403, 404])
 def test_a_judge_that_refuses_everybody_ends_the_work(status: int, tmp_path: Path) -> None:
     with chat_server(lambda number, body: (status, "{}")) as chat, judge(chat, tmp_path) as client:
-        with pytest.raises(ChatError, match=rf"/v1/chat/completions gave no answer, 1 times in a row: http_{status}"):
+        with pytest.raises(ChatError, match=rf"/v1/chat/completions gave no answer: http_{status}"):
             scores(client)
         assert len(chat.asked) == 1
 
