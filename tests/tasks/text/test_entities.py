@@ -7,6 +7,7 @@ import pytest
 import spacy
 
 from tasks.text.entities import RULES, entity_sets, find_names, load_pipeline, pipeline_label
+from tasks.verification.parser import installed
 
 
 def names(text: str) -> list[str]:
@@ -83,6 +84,14 @@ def test_an_installed_pipeline_is_loaded_and_named(tmp_path: Path) -> None:
     text = "We sailed to Atlantis with Marie Curie in May."
     assert list(entity_sets([text], name)) == [{"Atlantis", "Curie"}]
     assert pipeline_label(name) == f"en_toy 3.1 (spaCy {spacy.__version__})"
+
+
+@pytest.mark.skipif(installed() is None, reason="needs the extra `english`")
+def test_the_pipeline_of_the_extra_finds_names_and_leaves_dates_out() -> None:
+    text = "In May 1921 Marie Curie met forty American painters in Paris."
+    name = str(installed())
+    assert list(entity_sets([text], name)) == [{"Marie Curie", "American", "Paris"}]
+    assert pipeline_label(name).startswith("en_core_web_sm")
 
 
 def test_a_pipeline_without_entities_is_refused(tmp_path: Path) -> None:
