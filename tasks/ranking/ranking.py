@@ -30,7 +30,14 @@ from storage.schemas import RANKED
 from tasks.engine.torch_threads import torch_threads
 from tasks.ranking.batches import Texts, batches_by_length
 from tasks.ranking.candidates import Candidates, candidates, features_of, place_in_run
-from tasks.ranking.folders import RankingFolder, folder_digest, load_model, longest_input, read_ranking_folder
+from tasks.ranking.folders import (
+    RankingFolder,
+    folder_digest,
+    load_model,
+    longest_input,
+    ranking_folder,
+    read_ranking_folder,
+)
 from tasks.ranking.settings import FOLDER_METHODS, RankingSettings
 from tasks.text.ngrams import WordRule, rule_for, split_words
 from tasks.text.tfidf import BM25
@@ -133,9 +140,10 @@ def _scores(
         return np.concatenate([np.zeros(0), *scores]).astype(np.float32)
     with torch_threads(_THREADS):
         if settings.method in FOLDER_METHODS:
-            assert settings.folder is not None
+            folder = ranking_folder(settings)
+            assert folder is not None
             with _ONE_THREAD:
-                model = _opened(settings, folder_digest(settings.folder), find_device(device))
+                model = _opened(settings, folder, folder_digest(folder), find_device(device))
             return model.scores(chosen, settings.batch_tokens)
         if directory is None:
             raise ValueError("the method 'ranking' needs the directory of a trained ranker")
@@ -175,10 +183,10 @@ _ONE_THREAD = Lock()
 
 
 @lru_cache(maxsize=1)
-def _opened(settings: RankingSettings, _digest: str, device: torch.device) -> "FolderModel":
+def _opened(settings: RankingSettings, folder: str, _digest: str, device: torch.device) -> "FolderModel":
     described = read_ranking_folder(settings)
-    assert settings.folder is not None and described is not None
-    return FolderModel(settings.folder, described, device)
+    assert described is not None
+    return FolderModel(folder, described, device)
 
 
 class FolderModel:

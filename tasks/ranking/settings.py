@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from tasks.engine.settings import MOST_STEPS, MOST_TOKENS, Settings, tuning
 
+ENCODER = "all-MiniLM-L6-v2"  # the folder's name for the model of the extra `wikisum[encoder]`
 FOLDER_METHODS = ("sentence-encoder", "cross-encoder")  # those of a model in a local folder
 
 
@@ -37,8 +38,9 @@ class RankingSettings(Settings):
     sentence vectors, by a cross-encoder that reads title and paragraph together, by ROUGE-2 recall against the lead
     itself, which only an upper bound may use, or as found (Liu & Lapata 2019, Table 2, no ranking)"""
     folder: str | None = tuning(None)
-    """local folder of the model of sentence-encoder and cross-encoder, in Hugging Face's layout; its content is part of
-    the recipe, its path is not. Nothing is downloaded"""
+    """local folder of the model of sentence-encoder and cross-encoder, in Hugging Face's layout; `all-MiniLM-L6-v2` =
+    the sentence encoder of the extra `wikisum[encoder]`. Its content is part of the recipe, its path is not. Nothing is
+    downloaded"""
     batch_tokens: int = Field(16_384, ge=1, le=MOST_TOKENS)
     """paragraph tokens scored at a time, padding included; about 131,072 suits a GPU. Part of the recipe, because the
     last bits of a score, and so the order of all but equal ones, depend on it"""

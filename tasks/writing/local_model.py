@@ -11,7 +11,7 @@ from typing import Any
 
 from tasks.chat.completions import NO_TEXT, TOO_LONG, ChatAnswer, NoAnswerError
 from tasks.engine.closing import Closing
-from tasks.ranking.folders import check_installed, folder_digest, load_model, read_config
+from tasks.ranking.folders import check_installed, folder_digest, load_model, package_folder, read_config
 from tasks.sources.files import file_digest
 from tasks.writing.settings import GGUF, WHEEL, WHEEL_FILE
 
@@ -31,9 +31,7 @@ def model_file(folder: str) -> Path:
     the library or the file is missing, or it holds no language model."""
     path = Path(folder)
     if folder == WHEEL:
-        spec = importlib.util.find_spec(_PACKAGE)  # it is not imported: that would need llama.cpp
-        (where, *_) = (spec and spec.submodule_search_locations) or [""]
-        path = Path(where) / WHEEL_FILE
+        path = (package_folder(_PACKAGE) or Path()) / WHEEL_FILE  # the package cannot be imported without llama.cpp
         if not path.is_file() or importlib.util.find_spec("gguf") is None:
             raise ValueError(f"{_SETTING} is {folder!r}: its model is not installed; {_INSTALL}")
     if path.suffix.lower() != GGUF:

