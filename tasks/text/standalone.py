@@ -1,28 +1,37 @@
-"""Whether a line can be read outside its page, by the signs, mostly English words, of `standalone.toml`."""
+"""Whether a line can be read outside its page, by the signs of `standalone.toml`: words of English and others."""
 
 import re
+from functools import cache
 
 from models.words import is_caseless, written_words
 from tasks.engine.data_files import read_data
-from tasks.text.language import has_finite_verb
+from tasks.text.language import FUNCTION_WORDS, has_finite_verb
 
 _LISTS = read_data("tasks.text", "standalone.toml")
 
 
-def _pattern(name: str, before: str = r"\b", flags: int = re.IGNORECASE) -> re.Pattern[str]:
-    signs = "|".join(line for line in _LISTS[name].splitlines() if line).replace("'", "['’]")
-    return re.compile(rf"{before}(?:{signs})(?!\w|[’'-](?!s\b)\w)", flags)
+_END = r"(?!\w|[’'-](?!s\b)\w)"  # of a word
+
+
+def _pattern(signs: str, before: str = r"\b", flags: int = re.IGNORECASE, after: str = _END) -> re.Pattern[str]:
+    """Return the pattern of a list of alternatives, on several lines."""
+    joined = "|".join(filter(None, signs.splitlines())).replace("'", "['’]")
+    return re.compile(rf"{before}(?:{joined}){after}", flags)
 
 
 # What a sentence that needs its page begins with.
-_BEGINNINGS = [_pattern(name, r"""^["'“‘(]*""") for name in ("points_back", "furniture")]
+_BEGINNINGS = [_pattern(_LISTS[name], r"""^["'“‘(]*""") for name in ("points_back", "furniture")]
 # Signs anywhere in a sentence.
 _ANYWHERE = [
-    *map(_pattern, ("parts", "relative_time", "referring", "credits", "provisional")),
-    _pattern("talks", flags=0),
+    *(_pattern(_LISTS[name]) for name in ("parts", "relative_time", "referring", "credits", "provisional")),
+    _pattern(_LISTS["talks"], flags=0),
     re.compile(
         r" \.$|(?<=[a-z]{5}\.) [a-z]{2}"  # torn apart
         r"|https?:|www\.|@|[*|•©→»∈∉∀∃∑∏∫⊂⊆∝∂∇]|[´¨ˆ˜¸](?=\w)|\.\.\.|…|^\W*\d+[.)] |\[\w{1,3}\]|\. \. \.|\(\d\) "
+        r"|^[A-Z][\w’'-]+, (?:[A-Z]\. ?)+|[a-z]{6}\d{2,3}(?![\w])"  # an entry of references, marks of notes
+        r"|^[A-Z][a-z]+ed (?:by|in|on|at|to|from|for|with|as) [^,]+$"  # without a subject
+        r"|^(.{3,60}) [–—:-] \1\b"  # a heading that its sentence repeats
+        r"|(?:,|:)? where [A-Za-z]{1,2} (?:is|are|denotes?)\b|: where\b"  # of a formula, which is lost
         r"|^(?:[A-Z]{3,} ){2}|^[A-Z][A-Z_]{2,} [A-Z][a-z]+ed |\d{4} \d\.$"
         r"|^[A-Z][A-Z .’'-]{3,}(?:,[^:—–(-]{2,20})?[:—–(-]|^[^.]{3,40}\((?:AP|AFP|Reuters|CNN)\)"  # a dateline
     ),
@@ -32,17 +41,17 @@ _ANYWHERE = [
     ),
 ]
 # German nouns have capitals as names have. Only a verb distinguishes a German sentence from a list of names.
-_GERMAN = re.compile(rf"\b(?:{_LISTS['german_words']})\b")
-_GERMAN_SIGNS = [_pattern("german_points_back", r"""^[„"“»(]*"""), _pattern("german_talks", flags=0)]
 _GERMAN_VERB = re.compile(rf"\b(?:{_LISTS['german_verbs']})\b")
 _OPENER = re.compile(
     rf"(?i:{'|'.join(_LISTS['openers'].split(chr(10))).strip('|')}),? (?=\w)|(?i:{_LISTS['conjunctions']}) (?=[A-Z])"
 )
+_KANA, _HAN, _LETTERS = (re.compile(letters) for letters in (r"[\u3041-\u30ff]", r"[\u4e00-\u9fff]", r"[^\W\d_]+"))
 _ENGLISH = re.compile(r"\b(?:the|of)\b")
 _VERB_LIKE = re.compile(
     r"(?<![\w’'-])[A-Za-z][\w’'-]*(?:(?<![su'’])s|ed)\b"
     rf"|\b(?:{_LISTS['irregular_verbs'].strip().replace(chr(10), '|')})\b"
 )
+_ENTRY = re.compile(r"[A-Z][^.:]{2,40}: an? ")  # of a glossary
 _THAT_TIME = re.compile(r"\bthat (?:year|month|day|time)\b", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}|\d{1,2} [A-Z][a-z]{2,}|[A-Z][a-z]{2,} \d{1,2}\b")
 _PRONOUN = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
@@ -71,11 +80,11 @@ def defects(sentence: str) -> int:
     signs = (
         *(pattern.match(sentence) for pattern in _BEGINNINGS),
         *(pattern.search(sentence) for pattern in _ANYWHERE),
-        *(pattern.search(sentence) for pattern in (_GERMAN_SIGNS if _GERMAN.search(sentence) else ())),
+        *(pattern.search(sentence) for pattern in _signs_of(_other_language(sentence))),
         time and not _DATE.search(sentence, 0, time.start()),  # "that year" before any date that it could mean
         pronoun and pronoun.start() and not any(map(_begins_name, sentence[: pronoun.start()].split()[1:])),
         unpaired,
-        _has_no_verb(sentence),
+        _has_no_verb(sentence) or (_ENTRY.match(sentence) and not has_finite_verb(sentence)),
         sentence.endswith(("?", "!", ":")),
         sum(any(map(str.isdigit, word)) for word in written) > _MOST_FIGURES * len(written),
         sum(map(str.isupper, long)) > _MOST_SHOUTED * len(long),
@@ -107,4 +116,35 @@ def is_list(line: str) -> bool:
     capitals = sum(not (first.islower() or is_caseless(first)) for first in (w.lstrip(_OPENING)[:1] for w in words))
     if capitals <= _MOST_CAPITALS * len(words) or has_finite_verb(line):
         return False
-    return not (_GERMAN.search(line) and _GERMAN_VERB.search(line))
+    return not (_other_language(line) == "de" and _GERMAN_VERB.search(line))
+
+
+# The small words of each language by which a sentence shows that it is in it.
+_SMALL_WORDS = {code: frozenset(signs["words"].split()) for code, signs in _LISTS["languages"].items()}
+
+
+def _other_language(sentence: str) -> str | None:
+    """Return the code of the language of a sentence in one of `standalone.toml`, if it has more of its small words than
+    of the commonest English ones; None for others. Japanese and Chinese show by their letters."""
+    if _KANA.search(sentence):
+        return "ja"
+    if _HAN.search(sentence):
+        return "zh"
+    words = set(_LETTERS.findall(sentence.lower()))
+    counts = {code: len(words & small) for code, small in _SMALL_WORDS.items()}
+    likeliest = max(counts, key=counts.__getitem__)
+    return likeliest if counts[likeliest] > len(words & FUNCTION_WORDS) else None
+
+
+@cache
+def _signs_of(language: str | None) -> tuple[re.Pattern[str], ...]:
+    """Return the signs of a language that a sentence in it needs its page; none for an unknown one."""
+    if language is None:
+        return ()
+    lists, spaced = _LISTS["languages"][language], bool(_SMALL_WORDS[language])
+    before, after = (r"\b", _END) if spaced else ("", "")
+    return (
+        _pattern(lists["points_back"], r"""^[„"“»«「(]*""", after=after),
+        _pattern(lists["points"], before, after=after),
+        _pattern(lists["talks"], before, 0, after),
+    )

@@ -22,6 +22,9 @@ from tasks.text.standalone import defects, is_list, without_opener
         "The Ystan Times photographed the bridge in 1931.",
         "The bridge was built in the 19th century and is 4.5 metres wide.",
         "The bridge was opened on the 4th of May 1931 by Anna Berg.",
+        "The rule is simple: a bridge has a master.",
+        "The Rio de la Plata and El Paso are far from Ystan.",
+        "The Bridge of Ystan – Bridges of Norvenia is a book of 1931.",
     ],
 )
 def test_a_sentence_that_stands_alone(sentence: str) -> None:
@@ -88,10 +91,42 @@ def test_a_sentence_that_stands_alone(sentence: str) -> None:
         ("For now, all bridges of Ystan are open.", 1),
         ("Ystan's latest bridge has nine spans.", 1),
         ("Ystan just got two bridges.", 1),
+        ("The lamps are lit by hand (see Lamps of the tower).", 1),
+        ("Bridge master (BM): a member of the guild with full rights.", 1),
+        ("Bridges and lamps – Bridges and lamps have one owner.", 1),
+        ("A span is scored by the sum of all pairs: where C is a chain and f is a verb.", 1),
+        ("The rule above says who opens the bridge.", 1),
+        ("More lamps were bought in 1931 by Anna Berg.", 1),
+        ("AOB: the lamp of the bridge is broken.", 1),
     ],
 )
 def test_signs_that_a_sentence_needs_its_page(sentence: str, number: int) -> None:
     assert defects(sentence) == number
+
+
+@pytest.mark.parametrize(
+    ("alone", "needing"),
+    [
+        ("Die Brücke in Ystan hat neun Bögen.", "Die Lampen der Brücke sind in Abschnitt 3 beschrieben."),
+        ("Die Brücke wurde 1931 eröffnet.", "Weitere Einzelheiten findet man in der Festschrift von 1978."),
+        ("Lampen hängen an allen Brücken in Ystan.", "Installieren Sie solche Lampen, falls nötig."),  # two signs
+        ("Der Bogen ist 40 Meter lang.", "Alle in diesem Plan gezeigten Bögen sind 40 Meter lang."),
+        ("Le pont a été ouvert en 1931.", "Les lampes du pont sont décrites au chapitre 3."),
+        ("Le pont est long de 40 mètres.", "Le pont a des lampes (voir la liste)."),
+        ("Anna Berg a dirigé les travaux du pont.", "Pour en savoir plus sur le pont, nous restons en ville."),
+        ("El puente se abrió en 1931.", "Las lámparas del puente se ven en la figura 3."),
+        ("Anna Berg dirigió la obra.", "Para más detalles, véase la lista de Anna Berg."),  # two signs
+        ("Most w Ystan został otwarty w 1931 roku.", "Lampy na moście są opisane w rozdziale 3."),
+        ("Most ve Ystanu byl otevřen v roce 1931.", "Lampy jsou popsány v kapitole 3."),
+        ("Мост в Ыстане был открыт в 1931 году.", "Лампы на мосту описаны в главе 3."),
+        ("Берг руководила постройкой моста.", "Эти лампы были на мосту до 1931 года."),
+        ("Міст було відкрито у 1931 році.", "Лампи на мосту описано у розділі 3."),
+        ("橋は1931年に開通した。", "詳しくは第3章で述べる。"),
+        ("这座桥有九个拱。"[1:], "桥的灯如图3所示。"),
+    ],
+)
+def test_signs_in_other_languages(alone: str, needing: str) -> None:
+    assert (defects(alone), defects(needing) > 0) == (0, True)
 
 
 @pytest.mark.parametrize(
