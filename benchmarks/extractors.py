@@ -167,7 +167,7 @@ def chosen(topic: Topic, pile: Pile, worth: Worth | None, rules: Rules = RULES) 
 
 def bound(topic: Topic, example: LabelledPile) -> dict[str, str]:
     """Return the summary of one who has the lead in hand."""
-    worth = Worth([each.astype(float) for each in example.said], example.shares)
+    worth = Worth([each.astype(float) for each in example.said], example.shares, np.ones(len(example.shares)))
     return {"greedy with the lead": chosen(topic, example.pile, worth)}
 
 

@@ -24,6 +24,7 @@ _UNTOLD = re.compile(
 )
 _PRONOUN = re.compile(r"(?:It|He|She|They) ")  # first words of a sentence that may follow the one it refers to
 _SENTENCE = re.compile(r"[A-Z]\S*(?: \S+){2,}[.!?]")
+_UNSHARED = 0.05  # is added to a likeness with other sources, so that none makes a sentence worthless
 _PER_UNTOLD = 0.5  # worth of such a sentence, as a share of another's
 _YEAR = re.compile(r"\b(1[0-9]{3}|20[0-9]{2})\b")
 # Below which probability of a language a sentence is in another one; of 463 sentences of wikigraph that show it by few
@@ -44,6 +45,7 @@ class Rules:
     # Powers of a sentence's expected shares, which its gain is multiplied by
     by_bigrams: float = 0.5
     by_values: float = 0.5
+    by_shared: float = 1.0  # of its likeness with the other sources: what only one of them is about is rarely the topic
     by_length: float = 0.4  # power of its length, which the gain is divided by
     again: float = 0.8  # factor of a sentence for each earlier one from its source
     floor: float = 0.15  # least worth of a sentence, as a share of the mean of the best ones
@@ -131,6 +133,7 @@ def _merit(pile: Pile, worth: Worth, rules: Rules) -> Floats:
     untold = [thing is not None and pile.topic.isdisjoint(thing[1].split()) for thing in things]
     bigrams, values = worth.sentences.T
     merit = np.maximum(bigrams, 1e-3) ** rules.by_bigrams * (np.maximum(values, 0) + 0.02) ** rules.by_values
+    merit *= (worth.shared + _UNSHARED) ** rules.by_shared
     return np.asarray(merit * np.where(untold, _PER_UNTOLD, 1.0))
 
 

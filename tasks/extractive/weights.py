@@ -44,6 +44,7 @@ class Worth:
 
     concepts: Sequence[Floats]  # of each kind, [C] the probability that a lead of the topic has the concept
     sentences: Floats  # [N, 2] expected share of a sentence's bigrams and of its values that the lead has
+    shared: Floats  # [N] cosine of a sentence with the other sources, 0-1
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ class Weights:
         places = SentencePlaces(pile)
         results = [model(concept_features(pile, places, kind)) for kind, model in enumerate(self.concepts)]
         features = sentence_features(pile, places, results)
-        return Worth(results, np.column_stack([model.predict(features) for model in self.sentences]))
+        shares = np.column_stack([model.predict(features) for model in self.sentences])
+        return Worth(results, shares, places.likeness[:, -1])
 
     def to_json(self) -> str:
         """Return the weights as JSON, five digits a number: further digits are noise."""

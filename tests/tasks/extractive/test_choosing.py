@@ -59,10 +59,17 @@ def test_the_same_again_whatever_is_asked_before() -> None:
     assert texts(PILE, 40) == first
 
 
-def worth(pile: Pile, sentences: list[float]) -> Worth:
-    """Concepts that are all equally likely; sentences as given."""
+def worth(pile: Pile, sentences: list[float], shared: list[float] | None = None) -> Worth:
+    """Concepts that are all equally likely; sentences, and their likeness with the other sources, as given."""
     likely = [np.full(len(one.names), 0.5) for one in pile.concepts]
-    return Worth(likely, np.array([[each, each] for each in sentences]))
+    return Worth(likely, np.array([[each, each] for each in sentences]), np.array(shared or [1.0] * len(sentences)))
+
+
+def test_what_other_sources_are_about_is_preferred() -> None:
+    first, second = "Thomas Pell built the stone wall in 1874.", "Anna Bree dug the short ditch in 1960."
+    pile = Pile("Ostley", [PilePassage(first), PilePassage(second)])
+    for shared, expected in (([0.4, 0.1], first), ([0.1, 0.4], second)):
+        assert [one.text for one in of_pile(pile, worth(pile, [0.5, 0.5], shared), 8)] == [expected]
 
 
 def test_a_sentence_below_the_floor_is_refused_unless_all_fit() -> None:
