@@ -54,7 +54,10 @@ def every_pattern() -> tuple[list[Found], list[str]]:
         "tasks.text.boilerplate_phrases:_joined": list(patterns(boilerplate_phrases._signs().patterns)),
         "tasks.verification.canonical:_replacements": [pattern for pattern, _ in canonical._replacements()],
         "tasks.text.ngrams:_unicode_word": [_unicode_word()],
-        "tasks.text.standalone:_pattern": list(patterns(vars(standalone).values())),
+        "tasks.text.standalone:_pattern": [
+            *patterns([value for value in vars(standalone).values() if isinstance(value, list | re.Pattern)]),
+            *(pattern for code in standalone._SMALL_WORDS for pattern in standalone._signs_of(code)),
+        ],
     }
     return census(MADE | {where: [Found(where, each, "finditer") for each in some] for where, some in kept.items()})
 
