@@ -26,6 +26,7 @@ import psutil
 
 from benchmarks.frame import command
 from flows.running.child_processes import free_port, stop, wait_for_api
+from storage.inventory import take_stock
 from storage.registry import read_champion, read_version, version_numbers
 from storage.store import Store
 from tests.end_to_end.faults import PROJECT, TINY
@@ -124,6 +125,8 @@ class Bench:
         done = random.randrange(len(stages)) if stages else 0
         if case.base is not None:
             shutil.copytree(case.base, target)
+        elif case.name == "build":
+            take_stock(Store(str(target)))  # a root that has shards and no inventory is refused
         for stage in stages[:done]:
             shutil.copytree(case.expected / stage, target / stage, dirs_exist_ok=True)
         given = (*case.arguments, "--to" if case.name == "export" else "--root", str(target))
