@@ -29,7 +29,7 @@ from tasks.verification.words import read
 
 FOLDS, SEEDS = 5, 4
 PRECISION = 0.8  # of the measures alone, by folds
-_RUN, _OWN = 4, 0.3  # words of a run; share of new ones
+_RUN, OWN = 4, 0.3  # words of a run; share of new ones
 Floats = NDArray[np.float64]
 
 
@@ -47,7 +47,7 @@ def main(data: str, fit: bool = False) -> int:
         true.append(case.true)
         objected = verifier.objection(case.sentence, texts, judged.evidence) is not None
         refused.append(objected or verifier.lacks(case.sentence, texts, judged.evidence))
-        own.append(_new_runs(case.sentence, texts[0]) >= _OWN)
+        own.append(new_runs(case.sentence, texts[0]) >= OWN)
         groups.append(stable_hash(texts[0]))
     table, labels = np.array(rows), np.array(true)
     learned = np.mean([_by_folds(table, labels, np.array(groups), seed) for seed in range(SEEDS)], axis=0)
@@ -107,7 +107,7 @@ def _write(table: Floats, true: NDArray[np.bool_], threshold: float) -> None:
     Path(str(files("tasks.verification") / "model_text.toml")).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _new_runs(sentence: str, passage: str) -> float:
+def new_runs(sentence: str, passage: str) -> float:
     """Return the share of a sentence's runs of four words that a passage has not."""
     own, other = (
         {tuple(words[n : n + _RUN]) for n in range(len(words) - _RUN + 1)}
