@@ -136,7 +136,7 @@ _CONTROLS = etree.XPath("//@aria-controls|//@data-target|//@data-bs-target|//a/@
 
 def _opened(tree: html.HtmlElement) -> frozenset[str]:
     """Return the ids of what a control of the page opens."""
-    return frozenset(name.lstrip("#") for value in _CONTROLS(tree) for name in value.split())
+    return frozenset(name.lstrip("#") for value in _CONTROLS(tree) for name in value.split()) - {""}
 
 
 def _may_open(element: html.HtmlElement, opened: frozenset[str]) -> bool:

@@ -41,6 +41,10 @@ def test_what_is_not_seen_or_struck_out_is_left_out(hidden):
     assert text == f"{PROSE} Its owner sold it."
 
 
+def test_a_link_to_the_top_of_the_page_opens_nothing():
+    assert blocks(f"<p>{PROSE}</p><div hidden>1931</div><a href='#'>Up</a>") == [PROSE, "Up"]
+
+
 @pytest.mark.parametrize(
     "shown",
     [
