@@ -100,13 +100,16 @@ _DENSE = [
     "dense_held",
 ]
 _FARTHEST = 50  # blocks to the next dense one; larger distances count as this
+_ALIKE = ["blocks", "share_of_page", "linked", "prose", "mean_length", "first", "last", "dense"]
+_NAMES = (1, 2, 4)  # names of the elements around a block, from the nearest, that blocks which are alike share
 
 
 def names() -> list[str]:
     """Return the names of a row's features, in order."""
     around = [f"{name}{shift:+d}" for shift in _shifts() for name in [*_NEIGHBOUR, "same_element"]]
     held = [f"{name}^{level}" for level in range(_ANCESTORS) for name in _ELEMENT]
-    return [*_SINGLE, *around, *held, *_PLACE, *_PAGE, *_KINDS, *(f"mark_{name}" for name in MARKS), *_DENSE]
+    alike = [f"{name}_alike{depth}" for depth in _NAMES for name in _ALIKE]
+    return [*_SINGLE, *around, *held, *_PLACE, *_PAGE, *_KINDS, *(f"mark_{name}" for name in MARKS), *_DENSE, *alike]
 
 
 def _shifts() -> list[int]:
@@ -124,8 +127,9 @@ def features(page: Page, title: str, weighed: NDArray[np.bool_]) -> Rows:
         _place(page, single),
         _whole(page, single),
         _marks(page),
+        _dense(page, single[:, _at("length")], weighed),
+        *(_alike(page, single, weighed, depth) for depth in _NAMES),
     ]
-    columns.append(_dense(page, single[:, _at("length")], weighed))
     return np.concatenate(columns, axis=1, dtype=np.float32)
 
 
@@ -369,3 +373,39 @@ def _dense(page: Page, length: Rows, taken: NDArray[np.bool_]) -> Rows:
         held[owners],
     ]
     return np.stack([np.asarray(column, dtype=np.float32) for column in columns], axis=1)
+
+
+def _alike(page: Page, single: Rows, weighed: NDArray[np.bool_], depth: int) -> Rows:
+    """Describe, for each block, all blocks of the page whose nearest elements have the same names, such as the items of
+    a list or the comments of readers."""
+    numbers = dict[tuple[str, ...], int]()
+    owners = dict.fromkeys(block.element for block in page.blocks)
+    groups = {at: numbers.setdefault(_path(page, at, depth), len(numbers)) for at in owners}
+    group = np.array([groups[block.element] for block in page.blocks])
+    length = single[:, _at("length")]
+    count, text = np.bincount(group), np.bincount(group, weights=length)
+    number = np.arange(len(group))
+    first, last = np.full(len(count), len(group)), np.zeros(len(count))
+    np.minimum.at(first, group, number)
+    np.maximum.at(last, group, number)
+    columns = [
+        count,
+        text / text.sum(),
+        np.bincount(group, weights=length * single[:, _at("linked")]) / text,
+        np.bincount(group, weights=_prose(single)) / text,
+        text / count,
+        first / len(group),
+        last / len(group),
+        np.bincount(group, weights=weighed) / count,
+    ]
+    rows: Rows = np.stack(columns, axis=1).astype(np.float32)[group]
+    return rows
+
+
+def _path(page: Page, element: int, depth: int) -> tuple[str, ...]:
+    """Return the names of an element and of those around it, so many at most."""
+    path: list[str] = []
+    while element >= 0 and len(path) < depth:
+        path.append(page.elements[element].name)
+        element = page.elements[element].parent
+    return tuple(path)

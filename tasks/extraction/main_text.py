@@ -4,7 +4,7 @@ The classifier is boosted trees (Friedman 2001; LightGBM), learned from pages of
 (`benchmarks/main_text.py`). The classifier of pages without any class, such as those made from Markdown, was learned
 from the same pages without their design. It takes the blocks of a page with the greatest expected F1 of words (Lewis
 1995). If a page declares itself an article, it takes only blocks that are very likely or also weigh enough by
-`density.py`, which learns nothing, and no teasers of other articles."""
+`density.py`, which learns nothing. It takes no teasers of other articles, and no comments that are not very likely."""
 
 import gzip
 import re
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from tasks.engine.trees import Trees
 from tasks.extraction.block_features import features
-from tasks.extraction.blocks import Block, Page, read_page
+from tasks.extraction.blocks import MARKS, Block, Page, read_page
 from tasks.extraction.density import dense
 
 Probabilities = NDArray[np.float64]
@@ -29,6 +29,7 @@ _LEAST = 0.4  # a block of lower probability is taken only if the page has none 
 _AGREED = 0.7  # F1 of words, from which an article's text is what both the classifier and density take
 _SURE = 0.8  # a block of this probability is content, also against density
 _ARTICLES, _SEVERAL = frozenset({"article", "og_article"}), frozenset({"forum", "list"})  # what a page declares
+_COMMENT = MARKS.index("comment")
 _MAIN = 0.4  # least share of the taken words in the page's own article
 _MANY = 3  # least number of elements of one name that are teasers of other articles
 # A page is a document if the classifier takes less than a part of it, though density takes nearly all of its words, or
@@ -90,6 +91,7 @@ def taken(page: Page, probability: Probabilities, weighed: NDArray[np.bool_]) ->
         agreed = 2 * words[both].sum() >= _AGREED * (words[learned].sum() + words[weighed].sum()) > 0
         learned = both | (learned & (probability >= _SURE)) if agreed else learned
     if page.declared & _ARTICLES and not page.declared & _SEVERAL:
+        learned &= ~(_comments(page) & (probability < _SURE))
         learned &= ~_teasers(page, words * learned)
     document = _document(page, words, learned, weighed)  # by what the classifier itself takes
     if page.bare:
@@ -145,6 +147,12 @@ def _is_talk(page: Page, paragraphs: int) -> bool:
 def _is_prose(block: Block) -> bool:
     long = len(block.text.split()) >= _PROSE_WORDS
     return long and block.linked < 0.3 * len(block.text) and _SENTENCE_END.search(block.text) is not None
+
+
+def _comments(page: Page) -> NDArray[np.bool_]:
+    """Return which blocks are in elements that are named after comments. The name of the body only says whether readers
+    may comment."""
+    return np.array([page.elements[block.element].marks.get(_COMMENT, 0) > 0 for block in page.blocks])
 
 
 def _teasers(page: Page, words: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -12,8 +12,8 @@ ARTICLE = '<meta property="og:type" content="article">'
 FORUM = '<script type="application/ld+json">{"@type": "DiscussionForumPosting"}</script>'
 
 
-def taken_of(body: str, head: str, probability: float = 0.9) -> list[str]:
-    tree = parse(f"<html><head>{head}</head><body>{body}</body></html>")
+def taken_of(body: str, head: str, probability: float = 0.9, name: str = "page") -> list[str]:
+    tree = parse(f"<html><head>{head}</head><body class='{name}'>{body}</body></html>")
     assert tree is not None
     page = read_page(tree)
     none = np.zeros(len(page.blocks), dtype=bool)
@@ -42,6 +42,25 @@ def test_teasers_of_other_articles_are_no_part_of_an_article(body, head, teasers
     texts = taken_of(body, head)
     assert texts.count("A story of the mill in seven words.") == teasers
     assert (LONG.strip() in texts) == (LONG in body)
+
+
+@pytest.mark.parametrize(
+    ("head", "probability", "count"),
+    [
+        (ARTICLE, 0.75, 0),
+        (ARTICLE, 0.85, 3),  # surely content
+        ("", 0.75, 3),  # no article
+        (ARTICLE + FORUM, 0.75, 3),  # posts are the content of a forum
+    ],
+)
+def test_comments_are_no_part_of_an_article_unless_they_are_surely_content(head, probability, count):
+    comment = "The bell of it was lost at sea."
+    body = f"<p>{LONG}</p><div class='comments'>{3 * f'<p>{comment}</p>'}</div>"
+    assert taken_of(body, head, probability) == [LONG.strip(), *[comment] * count]
+
+
+def test_the_class_of_the_body_makes_no_comments():
+    assert taken_of(f"<p>{LONG}</p>", ARTICLE, 0.75, "comments-open") == [LONG.strip()]
 
 
 @pytest.mark.parametrize(("probability", "count"), [(0.85, 2), (0.75, 1)])
