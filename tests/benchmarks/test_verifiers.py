@@ -7,6 +7,7 @@ from benchmarks.verifiers.__main__ import GOALS, Columns, _missed, _tables
 from benchmarks.verifiers.cases import Case, made
 from benchmarks.verifiers.corpora import miniweb
 from benchmarks.verifiers.peers import accept_all, refuse_all, said, values_of_one
+from benchmarks.verifiers.wice import marked_words
 from tasks.verification.verifier import shipped
 
 TRUE = ("unchanged", "restated")
@@ -40,3 +41,9 @@ def test_whoever_accepts_or_refuses_everything_misses_half_of_the_goals(
     assert verdicts == {kind: "met" if (kind in TRUE) == accepts else "missed" for kind in GOALS}
     right = np.array([case.true for case in cases])
     assert _missed(Columns.of(cases), right) == 0
+
+
+def test_words_that_people_marked_are_those_of_their_tokens_alone() -> None:
+    tokens = ["The", "audience", "of", "Australian", "ex", "-", "pats", "is", "The", "audience", "."]
+    spans = [False, True, False, False, True, True, True, False, False, False, False]
+    assert marked_words(tokens, spans) == {"ex", "-", "pats"}
