@@ -13,8 +13,10 @@ from benchmarks.year.fleet import Fleet
 from flows.backup import checked, restore
 from flows.verify import verify_root
 from storage.errors import StorageError
+from storage.generations import object_path, read_generations
 from storage.inventory import CHAMPION, LATEST
 from storage.recipes import read_record
+from storage.store import Store
 from tests.end_to_end.faults import PROJECT, preloaded
 from tests.end_to_end.test_faults import resize, used_kilobytes
 
@@ -189,7 +191,9 @@ def damage_backup(year: Year, week: int) -> Outcome:
     """Flip a bit in a file of the backup: its check finds it, and the next backup copies the file again. Then lose the
     newest version of the models in the root, and restore it."""
     fleet = year.fleet
-    file = year.random.choice(sorted(path for path in fleet.copy.glob("files/*/*") if path.stat().st_size))
+    generations, _ = read_generations(Store(str(fleet.copy)))
+    newest = sorted(set(generations[max(generations)].files.values()))  # the root has these too
+    file = fleet.copy / object_path(year.random.choice(newest))
     data = bytearray(file.read_bytes())
     data[year.random.randrange(len(data))] ^= 1
     file.write_bytes(data)

@@ -73,8 +73,8 @@ def report_full_disk(store: Store) -> None:
 
 
 def report_refused(store: Store, weeks: int) -> None:
-    """Emit events: the last `weeks` versions or more, one a week, were refused; the newest was refused by a guard
-    though it was better, or could not be judged."""
+    """Emit events: the last `weeks` versions or more, one a week, were refused, with the reasons of as many; the newest
+    was refused by a guard though it was better, or could not be judged."""
     champion, refused = read_champion(store), []
     for number in reversed(version_numbers(store)):
         try:
@@ -87,5 +87,5 @@ def report_refused(store: Store, weeks: int) -> None:
         if len(refused) == 1 and version.verdict.get("guarded"):
             Fault(GUARDED, f"{store.base}.{number}", f"a guard refused {refused[0]}, below {store.root}").emit()
     if len(refused) >= weeks:
-        said = f"{len(refused)} weeks without a promotion below {store.root}. {'. '.join(refused)}"
+        said = f"{len(refused)} weeks without a promotion below {store.root}. {'. '.join(refused[:weeks])}"
         Fault(UNPROMOTED, f"{store.base}.{max(version_numbers(store))}", said).emit()
