@@ -32,7 +32,8 @@ def _replacements() -> list[Replacement]:
     table: Mapping[str, Mapping[str, str]] = read_data("tasks.verification", "canonical.toml")
     tens = {word: 10 * count for count, word in enumerate(_TENS.split(), 2)}
     units = {word: count for count, word in enumerate(_UNITS.split(), 1)}
-    signs = _any(table["currencies"])
+    ends = re.escape("".join(sorted({sign[-1] for sign in table["currencies"]})))
+    signs = f"(?<![{ends}])(?<![{ends}] )(?:{_any(table['currencies'])})"  # of several signs in a row none is an amount's
     return [
         (re.compile(rf"(?<!\w)(?:{_any(table['names'])})(?![\w$])"), lambda m: table["names"][m[0]]),
         (re.compile(rf"\b({_any(table['months'])})(?= \d)"), lambda m: table["months"][m[1]]),
