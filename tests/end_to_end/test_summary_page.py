@@ -163,6 +163,9 @@ def test_a_file_that_cannot_be_made_says_why_and_text_from_right_to_left_is_show
     expect(page.locator("#copied")).to_have_text(
         re.compile("^No PDF: .* from right to left .*: export as docx or html")
     )
+    page.route("**/export.html", lambda route: route.abort())
+    page.get_by_role("link", name="HTML", exact=True).click()
+    expect(page.locator("#copied")).to_have_text("No HTML: the page does not answer. Is its command still running?")
     assert page.locator("h1").evaluate("heading => getComputedStyle(heading).direction") == "rtl"
     assert page.locator("ol.sentences li > div").first.evaluate("one => getComputedStyle(one).direction") == "ltr"
 

@@ -322,7 +322,13 @@ for (const link of document.querySelectorAll(".exports a")) {
   link.addEventListener("click", async (event) => {
     event.preventDefault();
     const said = document.getElementById("copied");
-    const answer = await fetch(link.href);
+    let answer;
+    try {
+      answer = await fetch(link.href);
+    } catch {
+      said.textContent = `No ${link.textContent}: the page does not answer. Is its command still running?`;
+      return;
+    }
     if (!answer.ok) {
       said.textContent = `No ${link.textContent}: ${(await answer.json()).detail}`;
       return;
