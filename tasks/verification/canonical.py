@@ -33,7 +33,7 @@ def _replacements() -> list[Replacement]:
     tens = {word: 10 * count for count, word in enumerate(_TENS.split(), 2)}
     units = {word: count for count, word in enumerate(_UNITS.split(), 1)}
     ends = re.escape("".join(sorted({sign[-1] for sign in table["currencies"]})))
-    signs = f"(?<![{ends}])(?<![{ends}] )(?:{_any(table['currencies'])})"  # of several signs in a row none is an amount's
+    signs = f"(?<![{ends}])(?<![{ends}] )(?:{_any(table['currencies'])})"  # no amount is behind several signs
     return [
         (re.compile(rf"(?<!\w)(?:{_any(table['names'])})(?![\w$])"), lambda m: table["names"][m[0]]),
         (re.compile(rf"\b({_any(table['months'])})(?= \d)"), lambda m: table["months"][m[1]]),
