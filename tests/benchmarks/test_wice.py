@@ -36,6 +36,10 @@ def test_no_claim_of_a_page_is_judged_by_a_forest_that_saw_the_page() -> None:
     true = np.arange(200) % 2 == 0
     pages = np.repeat(np.arange(100), 2)  # a true and a false claim each, alike but for noise
     page_only = np.repeat(generator.normal(size=(100, 1)), 2, axis=0).astype(np.float32)
-    claims = Rows(page_only, true, ~true)
-    scores = by_folds(claims, pages, [Rows(page_only[:20], true[:20], ~true[:20])], seed=0)
-    assert np.ptp(scores.reshape(100, 2), axis=1).max() == 0  # both claims of a page are in one fold
+    claims, places = Rows(page_only, true, ~true, np.arange(200)), np.arange(200)
+    none = np.zeros(25, dtype=bool)
+    parts = Rows(page_only[:50:2], none, none, places[:25])  # one of the page of each two claims
+    others = [Rows(page_only[:20], true[:20], ~true[:20], places[:20])]
+    scores = by_folds(claims, parts, [pages, pages[:50:2]], others, seed=0)
+    assert np.ptp(scores[:200].reshape(100, 2), axis=1).max() == 0  # both claims of a page are in one fold
+    assert scores[200:].tolist() == scores[:50:2].tolist()  # and so are its sub-claims
