@@ -2,15 +2,16 @@
 
     python -m benchmarks.teach_writer DATA FOLDER [--model local] [--epochs 3] [--pairs 1000] [--words 220] [--count 60]
 
-It teaches pairs of a passage and a sentence that the passage supports: claims of WiCE that people marked as supported,
-with their evidence; and sentences of articles and of summaries of papers, with the passage that the verifier finds for
-them. At most half of the pairs are copies; `--pairs` and `--words` limit their number and the length of a passage. LoRA
-adapters (Hu et al. 2021) learn them under the request that the product sends for one passage. FOLDER then has the model
-with the adapters in its weights, so that `wikisum summarize --writer.folder FOLDER` writes with it.
+It teaches pairs of a passage and a sentence that the passage supports. Some are claims of WiCE that people marked as
+supported, with their evidence. Others are sentences of articles and of summaries of papers, with the passage that the
+verifier finds for them. Half of the pairs at most are copies. `--pairs` limits the number of pairs, and `--words` the
+length of a passage. LoRA adapters (Hu et al. 2021) learn them under the request that the product sends for one passage.
+FOLDER then has the model with the adapters in its weights, so that `wikisum summarize --writer.folder FOLDER` writes
+with it.
 
-It prints what the model writes about `--count` passages of articles that taught nothing, before and after: each
-sentence, whether the check keeps it, and whether it is in the model's own words (the passage lacks 30 % of its runs of
-four words or more). Whether it is true is for a reader to say."""
+It prints what the model writes about `--count` passages of articles that taught nothing, before and after. It says of
+each sentence whether the check keeps it, and whether it is in the model's own words: the passage lacks 30 % of its runs
+of four words or more. A reader must say whether it is true."""
 
 import gzip
 import json
