@@ -59,7 +59,7 @@ class Rows:
             if (judged := shipped().judged(sentence, texts)) is not None:
                 lacks, copied = shipped().lacks(sentence, texts, judged.evidence), judged.alone.max() == 1
                 # The objection needs a parse, which takes most of the time.
-                refused = lacks or not (copied or shipped().objection(sentence, texts, judged.evidence) is None)
+                refused = lacks or (not copied and shipped().objection(sentence, texts, judged.evidence) is not None)
                 rows.append((judged.row, true, refused, place))
         return cls(*(np.array(column) for column in zip(*rows, strict=True)))
 
