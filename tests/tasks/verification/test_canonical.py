@@ -35,6 +35,7 @@ def test_values_get_one_form(written: str, form: str) -> None:
 
 
 @example("$$£0")
+@example("£ £ £0")
 @given(st.text(alphabet="UKS.$£€0123456789 ,-%mbnk JanSeptMayoftwenyquar", max_size=60))
 def test_a_text_in_that_form_stays(text: str) -> None:
     once = canonical(text)
