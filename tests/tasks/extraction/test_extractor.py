@@ -101,6 +101,7 @@ def test_process_that_stops_within_its_answer_is_ended(monkeypatch):
         def stops(seconds):
             begun = poll(10)  # an answer that the pipe does not hold has begun
             os.kill(process_of(extractor), signal.SIGSTOP)
+            os.waitpid(process_of(extractor), os.WUNTRACED)  # until then it may go on writing while it is read
             return begun
 
         extractor._pipe.poll = stops
