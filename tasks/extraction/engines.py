@@ -8,6 +8,7 @@ from lxml import html
 
 from tasks.extraction import pdf
 from tasks.extraction.embedded import embedded_text, embedded_tree
+from tasks.extraction.font_codes import with_characters
 from tasks.extraction.main_text import main_text
 from tasks.extraction.markup import (
     MARKDOWN,
@@ -64,7 +65,7 @@ def extract(body: bytes, mime: str | None, charset: str | None, settings: Extrac
     found = _extract(body, mime, charset, settings)
     if not found.paragraphs:
         return found
-    lines = without_reference_marks(found.paragraphs)
+    lines = without_reference_marks([with_characters(line) for line in found.paragraphs])
     return replace(found, paragraphs=tuple(lines if found.page_numbers else mended(lines, _is_english)))
 
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
+from tasks.extraction.font_codes import is_garbled
 from tasks.extraction.markup import clean
 from tasks.extraction.origin import Origin, file_origin
 from tasks.extraction.reasons import DocumentReason
@@ -51,7 +52,7 @@ class PdfText(NamedTuple):
     title: str | None  # of its metadata, else its first page's largest words
     paragraphs: Sequence[str]
     pages: Sequence[int]  # of each paragraph, the page on which it begins, from 1
-    reason: DocumentReason | None  # why there are none: encrypted | no_text_layer
+    reason: DocumentReason | None  # why there are none: encrypted | no_text_layer | garbled
     origin: Origin = Origin()  # when it was made and by whom, by its metadata
 
 
@@ -72,16 +73,17 @@ def read_pdf(body: bytes) -> PdfText:
         if error.err_code != pdfium.raw.FPDF_ERR_PASSWORD:
             raise
         return PdfText(None, (), (), DocumentReason.ENCRYPTED)
-    title, drawn, pages = clean(document.get_metadata_value("Title")).strip(), None, []
+    title, drawn, texts = clean(document.get_metadata_value("Title")).strip(), None, []
     origin = file_origin(document.get_metadata_value("CreationDate"), [document.get_metadata_value("Author")])
     for number, words in enumerate(page_words(document)):
         drawn = drawn_title(words) if number == 0 else drawn
-        pages.append(clean("\n".join(text_lines(words))).split("\n"))
+        texts.append("\n".join(text_lines(words)))
     document.close()
-    found = join_lines(pages)
+    garbled = is_garbled("\n".join(texts))
+    found = [] if garbled else join_lines([clean(text).split("\n") for text in texts])
     if names_nothing(title):
-        title = clean(drawn or "")
-    reason = None if found else DocumentReason.NO_TEXT_LAYER
+        title = "" if garbled else clean(drawn or "")
+    reason = None if found else DocumentReason.GARBLED if garbled else DocumentReason.NO_TEXT_LAYER
     return PdfText(title or None, [text for text, _ in found], [page for _, page in found], reason, origin)
 
 

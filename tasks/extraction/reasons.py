@@ -19,6 +19,7 @@ class DocumentReason(Reason):
         "no_text_layer",
         "the PDF has no text, only pictures of pages: it needs text recognition (OCR) first",
     )
+    GARBLED = ("garbled", "the PDF has codes of its fonts instead of characters: it needs text recognition (OCR) first")
     ENCRYPTED = "encrypted", "the file is protected by a password or against copying"
     EXPANDS_TOO_FAR = "expands_too_far", "the file is small, but its expanded content is larger than the limit"
     EXTRACTION_TIMEOUT = "extraction_timeout", "extraction took longer than the settings allow"

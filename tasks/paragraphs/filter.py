@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from models.words import END_MARKS
 from tasks.engine.reasons import Reason
+from tasks.extraction.font_codes import is_unreadable
 from tasks.paragraphs.settings import ParagraphFilterSettings
 from tasks.text.boilerplate_phrases import is_boilerplate
 from tasks.text.ngrams import split_words
@@ -17,6 +18,7 @@ class ParagraphReason(Reason):
 
     TOO_LONG = "too_long", "longer than any author's paragraph"
     NO_LETTERS = "no_letters", "no letter in it"
+    UNREADABLE = "unreadable", "some of its characters have a meaning only in a font of its file"
     TOO_SHORT = "too_short", "fewer than six words"
     MOSTLY_LINKS = "mostly_links", "most of it is web addresses"
     MOSTLY_SYMBOLS = "mostly_symbols", "most of it is digits, punctuation and signs"
@@ -101,6 +103,8 @@ def _default(text: str, split: Sequence[str] | None) -> str | None:
         return ParagraphReason.TOO_LONG
     if not _SPELLED.search(text):
         return ParagraphReason.NO_LETTERS
+    if is_unreadable(text):
+        return ParagraphReason.UNREADABLE
     words, symbols = _words_and_symbols(text)
     if words < MIN_WORDS:
         return ParagraphReason.TOO_SHORT

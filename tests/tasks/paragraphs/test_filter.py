@@ -119,6 +119,7 @@ def test_no_text_fails(text, preset):
         None,
         "too_long",
         "no_letters",
+        "unreadable",
         "too_short",
         "mostly_links",
         "mostly_symbols",
