@@ -34,7 +34,7 @@ def report(
     # What differs between equal runs is shown and no part of the key: also the size, of pages with the time they came.
     took = {name: {field: count.pop(field) for field in _OF_A_RUN} for name, count in counts.items()}
     arguments = {"counts": counts, "config": config, "seed": config.seed}
-    recipe = Recipe("reports", "tasks.reporting.report:write_report", config.report, arguments, version=17)
+    recipe = Recipe("reports", "tasks.reporting.report:write_report", config.report, arguments, version=18)
     summaries, scored = [its for its, _ in further], [its for _, its in further]
     others = ([], []) if written is None else ([written.summaries], [written.scores])
     inputs = {

@@ -26,7 +26,7 @@ class StudySettings(Settings):
     al. 2023, sec. 6.2)"""
     systems: tuple[str, ...] = ()
     """summarizers to compare, besides the trained ones also baselines, and gold, the lead itself; default: the trained
-    ones, lead and coverage"""
+    ones, lead and concepts"""
     articles: int = Field(50, ge=1, le=100_000)
     """test articles drawn (50 in Shen et al. 2023, 20 in Liu & Lapata 2019)"""
     raters: int = Field(4, ge=1, le=99)
