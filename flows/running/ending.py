@@ -17,7 +17,16 @@ def end(code: int) -> None:
         return
     with suppress(Exception, KeyboardInterrupt):
         threading._shutdown()  # type: ignore[attr-defined]  # waits for threads
+        _end_children()
         atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
+
+
+def _end_children() -> None:
+    """End processes of pools that no thread ends any longer. Python before 3.13 takes a thread for finished if a Ctrl-C
+    interrupts the wait for it. Then its pool gets no word to end, and Python would wait for its processes for ever."""
+    multiprocessing = sys.modules.get("multiprocessing")
+    for child in multiprocessing.active_children() if multiprocessing else ():
+        child.terminate()
