@@ -71,6 +71,8 @@ GOALS = {
 THRESHOLDS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 Found = Mapping[str, NDArray[np.float64]]
 _SIDES = (True, False)
+# Of the other sentences by hand only totals are to be seen.
+_BY_KIND = ("by hand, seen", "by hand, unseen", "by hand, framed, seen", "by hand, framed, unseen", "by hand, read")
 _BINS = np.linspace(0, 1, 6)
 
 
@@ -145,7 +147,7 @@ def _tables(cases: Columns, found: Found, said_at: float) -> None:
     for true, side in ((True, "true"), (False, "lie")):
         for kind in sorted(set(cases.kind[(cases.true == true) & ~cases.hand])):
             row(f"{side}: {kind}", (cases.kind == kind) & (cases.true == true) & ~cases.hand)
-    for part in ("by hand, seen", "by hand, unseen", "by hand, read"):  # of the others only totals are to be seen
+    for part in _BY_KIND:
         for kind in sorted(set(cases.kind[cases.hand])):
             row(f"{part}: {kind}", (cases.kind == kind) & (cases.corpus == part))
     for corpus in sorted(set(cases.corpus)):

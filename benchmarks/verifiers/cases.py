@@ -12,7 +12,7 @@ from tasks.engine.hashing import Dice
 from tasks.verification.learning import LearningArticle, examples_of
 from tasks.verification.words import read
 
-_RESTATED = Path(__file__).with_name("restated.txt")
+_INVENTED = {"by hand": "restated.txt", "by hand, framed": "framed.txt"}  # files about invented passages
 _OF_REAL_PAGES = ("read", "fresh", "hard", "models")  # files, and parts of the tables
 _LINE = re.compile(r"(?:\+|- (?P<kind>[a-z, ]+):) (?P<text>.+)")
 _DIGITS = 12  # of the digest that names a passage
@@ -66,8 +66,9 @@ def by_hand(passages: Sequence[BenchmarkPassage]) -> Iterator[Case]:
 
     Those about invented passages that may be looked at, every other one, are `seen`; `read` may too, the others not.
     Raises ValueError: a line is none of the file's kinds, or names a passage that is not there or teaches."""
-    for number, block in enumerate(_blocks(_RESTATED), 1):
-        yield from _written(f"by hand, {'seen' if number % 2 else 'unseen'}", block[1], block[2:])
+    for part, file in _INVENTED.items():
+        for number, block in enumerate(_blocks(Path(__file__).with_name(file)), 1):
+            yield from _written(f"{part}, {'seen' if number % 2 else 'unseen'}", block[1], block[2:])
     text_of = {sha256(p.text.encode()).hexdigest()[:_DIGITS]: p.text for p in passages if not p.teaches}
     for part in _OF_REAL_PAGES:
         for name, *lines in _blocks(Path(__file__).with_name(f"{part}.txt")):

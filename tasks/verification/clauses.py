@@ -34,6 +34,8 @@ _OF_NOBODY = frozenset({"no", "neither", "nor", "nobody", "none", "nothing"})
 _INVERTED = frozenset({"had", "should", "were"})  # begin a condition without "if": "Had the dam failed, ..."
 _PRESENT, _PAST = frozenset({"VBZ", "VBP"}), frozenset({"VBD", "VBN"})
 _SPEECH = frozenset(read_data("tasks.verification", "frames.toml")["verbs"]["reported"].split())
+_BELOW = frozenset({"relcl", "advcl", "appos", "acl", "ccomp"})
+_CARRIED = 0.4  # share of a predicate with its arguments from which a clause is about the same event
 _MOSTLY = 0.6  # share of a claim's words from which a clause holds the claim
 _REMEMBERED = 4096
 Frames = frozenset[Frame]
@@ -71,24 +73,51 @@ def _predicates(doc: "Doc") -> Iterator["Token"]:
 
 
 def _holding(predicate: "Token", sources: Iterable["Doc"]) -> list[Frames]:
-    """Return the frames of the clauses that hold a predicate with most of its words. If none has the predicate itself,
-    take clauses with most of its words."""
-    words = [token for token in _clause(predicate).subtree if token.pos_ in _CONTENT and token.i != predicate.i]
+    """Return the frames of the clauses that carry a predicate with most of its words. If none does, take clauses with
+    most of its words."""
+    words = list(_arguments(predicate))
     best = 0
     results: list[Frames] = []
     for source in sources:
         frames = clause_frames(source)
         for token in source:
             if _same(predicate, token):
-                there = list(_clause(token).subtree)
-                shared = sum(any(_same(word, other) for other in there) for word in words)
+                there = _with_subject(token)
+                shared = 1 + sum(any(_same(word, other) for other in there) for word in words)
+                if shared < _CARRIED * (1 + len(words)):
+                    continue  # the predicate of another event
                 best, results = (shared, []) if shared > best else (best, results)
                 planned = _is_planned(token) and not _is_planned(predicate) and predicate.tag_ in _PAST
                 held = frames[token.i] | ({Frame.UNCERTAIN} if planned else _NO_FRAME)
                 results += [held] if shared == best else []
     if results or predicate.dep_ == "ccomp":
         return results
+    words = [token for token in _clause(predicate).subtree if token.pos_ in _CONTENT and token.i != predicate.i]
     return [around for source in sources if (around := _around(words, source)) is not None]
+
+
+def _arguments(predicate: "Token") -> Iterator["Token"]:
+    """Yield the content words of a predicate's clause, without those of clauses below it: a claim about an event may
+    add what other sentences say of its people."""
+    waiting = [_clause(predicate)]
+    for token in waiting:
+        waiting += [child for child in token.children if not _begins_clause(child)]
+        if token.pos_ in _CONTENT and token.i != predicate.i:
+            yield token
+
+
+def _begins_clause(token: "Token") -> bool:
+    return token.dep_ in _BELOW or (token.dep_ == "conj" and token.pos_ in {"VERB", "AUX"})
+
+
+def _with_subject(token: "Token") -> list["Token"]:
+    """Return the words of the clause of a predicate; of one without a subject, also those of its governor's subject."""
+    clause = _clause(token)
+    words = list(clause.subtree)
+    if clause.dep_ in _COMPLEMENTS | {"pcomp"} and not any(child.dep_ in _SUBJECTS for child in clause.children):
+        governor = clause.head.head if clause.dep_ == "pcomp" else clause.head
+        words += [word for child in governor.children if child.dep_ in _SUBJECTS for word in child.subtree]
+    return words
 
 
 def _clause(token: "Token") -> "Token":

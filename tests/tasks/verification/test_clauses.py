@@ -62,6 +62,22 @@ def test_a_frame_is_dropped_where_every_clause_with_the_predicate_has_it() -> No
     assert dropped_frame("The school closed.", [source, other], frozenset()) is Frame.REPORTED
 
 
+def test_a_predicate_in_a_clause_about_another_event_frames_nothing() -> None:
+    claim = "Nell Ford led the Harbour Rowing Club of Leeds for ten years."
+    assert dropped_frame(claim, ["Ford hoped to lead a quiet life."], frozenset()) is None
+    assert dropped_frame(claim, ["Ford hoped to lead the Harbour Rowing Club."], frozenset()) is Frame.UNCERTAIN
+
+
+def test_what_a_claim_adds_about_its_people_does_not_hide_a_frame() -> None:
+    claim = "Nell Ford, a judge from Leeds who wrote six books and taught at a school in York, stole the ring."
+    assert dropped_frame(claim, ["Two guards claimed that Ford stole it."], frozenset()) is Frame.REPORTED
+
+
+def test_the_subject_of_a_governor_counts_where_the_clause_has_none() -> None:
+    claim = "A teacher of the school in Leeds took money."
+    assert dropped_frame(claim, ["A teacher was suspected of taking money."], frozenset()) is Frame.REPORTED
+
+
 def test_what_will_be_is_no_past() -> None:
     assert dropped_frame("The bridge opened in May.", ["The bridge will open in May."], frozenset()) is Frame.UNCERTAIN
     assert dropped_frame("The bridge will open in May.", ["The bridge will open in May."], frozenset()) is None
