@@ -171,7 +171,7 @@ def load_base(model: Any, folder: str | Path) -> None:
 def check_peft() -> None:
     """Check that the library of adapters is there. Raises ValueError: it is missing."""
     if importlib.util.find_spec("peft") is None:
-        raise ValueError("lora_rank needs the library peft, found none: pip install -e '.[backbones]'")
+        raise ValueError("lora_rank needs the library peft, found none: pip install 'wikisum[backbones]'")
 
 
 def _check_four_bit() -> None:

@@ -107,5 +107,6 @@ def check_library(architecture: str) -> None:
     """Check that the library of an architecture is there, by its key. Raises ValueError: it is missing."""
     if architecture in OF_TRANSFORMERS and importlib.util.find_spec("transformers") is None:
         raise ValueError(
-            f"architecture {architecture!r} needs the library transformers, found none: pip install -e '.[backbones]'"
+            f"architecture {architecture!r} needs the library transformers, found none: "
+            "pip install 'wikisum[backbones]'"
         )

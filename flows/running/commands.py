@@ -26,6 +26,9 @@ from tasks.engine.data_files import read_data
 from tasks.human_evaluation.settings import StudySettings
 
 _NOT_UNDERSTOOD, _INTERRUPTED = 2, 130
+_FINISHED = "what is finished is kept: run the same command again to continue"
+_GROUPS = ("writer", "judge")  # of commands
+_READING = ("writer", "doctor", "compare")  # commands that write nothing
 # Their options are the settings of a build, too many for the library's help.
 BUILDS = ("build", "corpus", "train", "evaluate", "tables", "retrain", "pretrain")
 _BUILDS = read_data("flows.running", "help.toml")["builds"]
@@ -366,7 +369,8 @@ for place, name in enumerate(app.resolved_commands()):
 
 def main() -> NoReturn:
     """Answer the command line and exit: 0, 1 after an error, 2 if it is not understood, 130 after a Ctrl-C."""
-    program, errors = " ".join(["wikisum", *sys.argv[1:2]]), Console(stderr=True, soft_wrap=True, highlight=False)
+    name = sys.argv[1:3] if sys.argv[1:2] and sys.argv[1] in _GROUPS else sys.argv[1:2]
+    program, errors = " ".join(["wikisum", *name]), Console(stderr=True, soft_wrap=True, highlight=False)
     try:
         signal.signal(signal.SIGTERM, _stop)
         sys.exit(_answer(program, sys.argv[1:]))
@@ -374,7 +378,7 @@ def main() -> NoReturn:
         errors.print(f"[red]{program} stopped[/red]: {escape(redacted(str(error)))}")
         sys.exit(1)
     except KeyboardInterrupt as end:
-        kept = str(end) or "what is finished is kept: run the same command again to continue"
+        kept = str(end) or ("nothing was written" if name and name[0] in _READING else _FINISHED)
         errors.print(f"{program} interrupted; {kept}")
         sys.exit(_INTERRUPTED)
 

@@ -41,6 +41,28 @@ def test_options_win_over_the_file_and_the_file_over_the_preset(tmp_path: Path) 
     assert options.search.provider == "searxng"
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["writer", "test"], "wikisum writer test interrupted; nothing was written\n"),
+        (["doctor", "--root", "x"], "wikisum doctor interrupted; nothing was written\n"),
+        (
+            ["export", "--root", "x"],
+            "wikisum export interrupted; what is finished is kept: run the same command again to continue\n",
+        ),
+    ],
+)
+def test_a_ctrl_c_says_whether_something_is_kept(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    def interrupted(program: str, tokens: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("flows.running.commands._answer", interrupted)
+    with commands_in_this_process(monkeypatch, capfd) as run:
+        assert run(*words) == Done(130, "", said)
+
+
 def test_a_ctrl_c_during_the_imports_is_answered_in_a_line() -> None:
     code = """
 import signal, sys

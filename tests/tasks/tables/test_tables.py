@@ -361,7 +361,7 @@ def test_systems_of_an_optional_library_are_run_where_it_is_installed(monkeypatc
     run, reasons = systems_to_run(chosen, [])
     assert not set(run) & set(LIBRARY)
     assert reasons["primera"] == "architecture 'led' needs the library transformers, found none: " + (
-        "pip install -e '.[backbones]'"
+        "pip install 'wikisum[backbones]'"
     )
 
 
