@@ -11,10 +11,11 @@ from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
+from flows.summary_page.jobs import Jobs, SummaryJob, TooBusyError
+from flows.summary_page.kept import KeptEntry, KeptSummaries
 from flows.summary_page.requested import ChangedSentences, RequestedAnswer, RequestedSource, RequestedSummary, Uploads
 from flows.summary_page.views import Systems, render
-from tasks.cited_summary.editing import edited
-from tasks.cited_summary.jobs import Jobs, KeptEntry, KeptSummaries, SummaryJob, TooBusyError
+from tasks.cited_summary.editing import edited, pinned_sentences
 from tasks.cited_summary.pipeline import check_request
 from tasks.cited_summary.settings import SummarySettings
 from tasks.cited_summary.sources import GivenSource
@@ -38,11 +39,6 @@ class State:
     text: str  # what is being done
     share: float  # of the work, 0-1; a guess
     error: str  # why it failed
-
-
-def pinned_sentences(job: SummaryJob) -> list[str]:
-    """Return the sentences that a reader pinned, in order."""
-    return [sentence.text for sentence in job.summary.told if sentence.pinned] if job.summary else []
 
 
 def add_api(
@@ -122,7 +118,7 @@ def add_api(
     @app.post("/api/summaries/{id_}/again", status_code=202, summary="Write it again with another system")
     def again(job: Annotated[SummaryJob, Depends(job_of)], system: str) -> Given:
         """It has the same sources, which are not fetched again if they are still there, and its pinned sentences."""
-        pinned = pinned_sentences(job)
+        pinned = pinned_sentences(job.summary)
         return submitted(
             job.title, job.given, system, job.settings, pinned=pinned, asked_of=job.asked_of, about=job.about
         )

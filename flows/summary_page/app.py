@@ -11,13 +11,15 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
 
 from flows.running.guard import RequestGuard
-from flows.summary_page.api import add_api, pinned_sentences
+from flows.summary_page.api import add_api
 from flows.summary_page.explorer import add_explorer
+from flows.summary_page.jobs import Jobs, SummaryJob
+from flows.summary_page.kept import KeptSummaries
 from flows.summary_page.requested import RequestedSource, RequestedSummary
 from flows.summary_page.views import FOLDER, Systems, inert_response, render, summary_view
 from storage.errors import StorageError, StorageFullError
+from tasks.cited_summary.editing import pinned_sentences
 from tasks.cited_summary.exports import FORMATS
-from tasks.cited_summary.jobs import Jobs, KeptSummaries, SummaryJob
 from tasks.cited_summary.settings import LENGTHS, SummarySettings
 from tasks.cited_summary.table import MOST_QUESTIONS, asked_questions, source_table, to_csv
 from tasks.explorer.corpus import ExplorerCorpus
@@ -80,7 +82,7 @@ def create_app(
         job = job_of(of) if of else None
         asked = job.settings if job else settings
         languages = sorted(SUMMARIZED.union(filter(None, [asked.language])))
-        pinned = pinned_sentences(job) if job else []
+        pinned = pinned_sentences(job.summary) if job else []
         choices = {"pinned": pinned, "systems": systems(), "lengths": LENGTHS, "languages": languages}
         return render("form.html.j2", job=job, paste=paste, asked=asked, settings=settings, **choices, **shared)
 

@@ -7,8 +7,8 @@ from queue import SimpleQueue
 from typing import Any
 
 from flows.running.child_processes import start, stop
+from flows.summary_page.jobs import SummaryJob
 from tasks.cited_summary.cited import CitedSummary
-from tasks.cited_summary.jobs import SummaryJob
 from tasks.cited_summary.pipeline import Report, SourcePage
 from tasks.engine.closing import Closing
 from tasks.engine.progress import Progress

@@ -13,11 +13,12 @@ from flows.running.child_processes import free_port
 from flows.running.hosts import is_loopback, known_hosts
 from flows.running.serve_options import CREDENTIALS, authentication, web_address
 from flows.summary_page.app import create_app
+from flows.summary_page.jobs import Jobs
+from flows.summary_page.kept import FOLDER, KeptSummaries
 from flows.summary_page.processes import Processes
 from models.exported import CONFIG
 from storage.registry import FOLDER as REGISTRY
 from storage.store import Store
-from tasks.cited_summary.jobs import FOLDER, Jobs, KeptSummaries
 from tasks.cited_summary.settings import SummarySettings
 from tasks.cited_summary.systems import find_system, trained_systems
 from tasks.explorer.corpus import ExplorerCorpus

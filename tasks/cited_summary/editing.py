@@ -39,6 +39,11 @@ def edited(summary: CitedSummary, sentences: Sequence[str], pinned: Collection[s
     return replace(summary, sentences=checked, passages=citations.passages, notes=notes)
 
 
+def pinned_sentences(summary: CitedSummary | None) -> list[str]:
+    """Return the sentences that a reader pinned, in order."""
+    return [sentence.text for sentence in summary.told if sentence.pinned] if summary else []
+
+
 def with_pinned(summary: CitedSummary, pinned: Sequence[str], words: int) -> CitedSummary:
     """Return a summary that begins with the pinned sentences, then has its own, as many as fit into `words`. All are
     checked against its sources, also if nothing else could be written."""

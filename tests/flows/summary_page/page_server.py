@@ -11,10 +11,11 @@ import uvicorn
 from flows.running.child_processes import free_port
 from flows.running.hosts import known_hosts
 from flows.summary_page.app import create_app
+from flows.summary_page.jobs import Jobs, SummaryJob, Work
+from flows.summary_page.kept import KeptSummaries
 from flows.summary_page.server import OfferedSystems
 from storage.store import Store
 from tasks.cited_summary.cited import CitedSummary
-from tasks.cited_summary.jobs import Jobs, KeptSummaries, SummaryJob, Work
 from tasks.cited_summary.pipeline import Report, SourcePage, summarize
 from tasks.cited_summary.settings import SummarySettings
 from tasks.cited_summary.systems import chosen_system

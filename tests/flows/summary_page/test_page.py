@@ -14,10 +14,10 @@ import requests
 from lxml import html
 
 import storage.writing
+from flows.summary_page.jobs import SummaryJob
 from storage.registry import save_version
 from storage.store import Store
 from tasks.cited_summary.cited import CitedSummary
-from tasks.cited_summary.jobs import SummaryJob
 from tasks.cited_summary.pipeline import Report, SourcePage
 from tasks.cited_summary.settings import SummarySettings
 from tasks.engine.progress import Progress

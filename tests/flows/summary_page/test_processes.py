@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from flows.summary_page.jobs import CancelledError, SummaryJob
 from flows.summary_page.processes import Processes
-from tasks.cited_summary.jobs import CancelledError, SummaryJob
 from tasks.cited_summary.settings import SummarySettings
 from tasks.cited_summary.sources import GivenSource, file_source
 from tasks.engine.progress import Progress

@@ -2,8 +2,8 @@ import threading
 
 import pytest
 
+from flows.summary_page.jobs import Jobs, SummaryJob, TooBusyError
 from tasks.cited_summary.cited import CitedSummary
-from tasks.cited_summary.jobs import Jobs, SummaryJob, TooBusyError
 from tasks.cited_summary.pipeline import Report, SourcePage
 from tasks.cited_summary.settings import SummarySettings
 from tasks.cited_summary.sources import GivenSource, file_source
