@@ -26,7 +26,7 @@ from benchmarks.frame import command
 from benchmarks.year.faults import DISK_MEGABYTES, FAULTS, Year, nothing, upgrade
 from benchmarks.year.fleet import Fleet, label
 from storage.registry import Version, read_version, version_numbers
-from tests.end_to_end.test_faults import small_disk
+from tests.end_to_end.faults import small_disk
 from tests.flows.running.receiver import receiving
 
 TOPICS = 48  # in the first week

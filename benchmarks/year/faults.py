@@ -17,8 +17,7 @@ from storage.generations import object_path, read_generations
 from storage.inventory import CHAMPION, LATEST
 from storage.recipes import read_record
 from storage.store import Store
-from tests.end_to_end.faults import PROJECT, preloaded
-from tests.end_to_end.test_faults import resize, used_kilobytes
+from tests.end_to_end.faults import PROJECT, preloaded, resize, used_kilobytes
 
 DISK_MEGABYTES = 4096
 UPGRADED = "features"  # the stage whose version the new code raises

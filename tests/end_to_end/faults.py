@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
+import pytest
 
 from tests.end_to_end.test_build import PROJECT, models, shards
 from tests.patience import PATIENCE, wait_until
 
 TINY = [
     "--source.miniweb.topics=24",
-    "--source.miniweb.slow-seconds=0.05",
     "--source.miniweb.oversized-bytes=11000000",
     "--shards.articles=2",
     "--shards.hosts=2",
@@ -150,3 +150,27 @@ def preloaded(name: str, folder: Path) -> Path:
     source = Path(__file__).with_name(f"{name}.c")
     subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", str(library), str(source), "-ldl"], check=True)
     return library
+
+
+@contextmanager
+def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
+    """A file system of limited size in memory."""
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)], check=False, capture_output=True
+    )
+    if mounted.returncode:
+        pytest.skip(f"needs the right to mount a small file system: {mounted.stderr.decode().strip()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def resize(disk: Path, kilobytes: int) -> None:
+    subprocess.run(["mount", "-o", f"remount,size={kilobytes}k", str(disk)], check=True)
+
+
+def used_kilobytes(disk: Path) -> int:
+    usage = shutil.disk_usage(disk)
+    return usage.used >> 10

@@ -7,15 +7,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
 import pytest
 
 from flows.running.child_processes import free_port, start, stop, wait_for_api
-from tests.end_to_end.faults import build, content, preloaded, running, without
+from tests.end_to_end.faults import build, content, preloaded, resize, running, small_disk, used_kilobytes, without
 from tests.end_to_end.test_build import models
 
 pytestmark = pytest.mark.slow
@@ -80,30 +78,6 @@ def test_a_prefect_server_killed_and_started_again_costs_nothing_that_is_done(
     finally:
         stop(server, 10)
     same_after(root, tiny_environment, tmp_path / "again", undisturbed)
-
-
-@contextmanager
-def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
-    """A file system of limited size in memory."""
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)], check=False, capture_output=True
-    )
-    if mounted.returncode:
-        pytest.skip(f"needs the right to mount a small file system: {mounted.stderr.decode().strip()}")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
-
-
-def resize(disk: Path, kilobytes: int) -> None:
-    subprocess.run(["mount", "-o", f"remount,size={kilobytes}k", str(disk)], check=True)
-
-
-def used_kilobytes(disk: Path) -> int:
-    usage = shutil.disk_usage(disk)
-    return usage.used >> 10
 
 
 def test_of_two_runs_on_one_root_one_is_refused_and_the_other_ends_well(
