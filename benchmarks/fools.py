@@ -59,7 +59,8 @@ def articles_of(root: str) -> Iterator[ArticleTexts]:
     """Yield the articles of a root's latest build that have paragraphs, with the facts of a mini web."""
     corpus = wikisum.open(root)
     source = corpus.build.config["source"]
-    world = MiniwebSettings.model_validate(source["miniweb"]) if source["kind"] == "miniweb" else None
+    known = {name: value for name, value in source["miniweb"].items() if name in MiniwebSettings.model_fields}
+    world = MiniwebSettings.model_validate(known) if source["kind"] == "miniweb" else None
     articles, paragraphs = (
         table.filter(pc.is_null(table["drop_reason"])).sort_by("article_id")
         for table in map(corpus.table, ("articles", "paragraphs"))

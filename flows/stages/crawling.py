@@ -28,7 +28,7 @@ def captures(session: Session) -> Captures | None:
     files = find_archives(session.config.crawl)
     if not files:
         return None
-    settings = part_of(session.config.crawl, "allowed_hosts", "max_decoded_archive_bytes")
+    settings = part_of(session.config.crawl, "allowed_hosts")
     function, arguments = "tasks.archives.archive:index_archive", {"host_shards": session.config.shards.hosts}
     recipe = Recipe(schemas.CAPTURES, function, settings, arguments, per_shard={"file": files})
     return Captures(session.run.stage(recipe, shards=len(files), inputs={}))

@@ -21,7 +21,7 @@ from tasks.archives.archive_file import DamagedError, OpenArchive, ScratchFullEr
 from tasks.archives.warc_export import CITED_URL
 from tasks.engine.hashing import shard_of
 from tasks.fetching.reasons import CaptureReason
-from tasks.fetching.settings import CrawlSettings
+from tasks.fetching.settings import MAX_DECODED_ARCHIVE_BYTES, CrawlSettings
 from tasks.fetching.urls import BadUrlError, host_of, normalise_url, registered_domain
 
 logger = logging.getLogger(__name__)
@@ -75,7 +75,7 @@ def index_archive(settings: CrawlSettings, *, file: ArchiveFile, host_shards: in
         return _table(rows, file.name, host_shards)
 
     try:
-        with OpenArchive(file.name, settings.max_decoded_archive_bytes) as archive:
+        with OpenArchive(file.name, MAX_DECODED_ARCHIVE_BYTES) as archive:
             try:
                 if archive.compression == "none":
                     return table(_plain_captures(archive, settings))

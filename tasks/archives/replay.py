@@ -21,7 +21,7 @@ from tasks.engine.closing import Closing
 from tasks.fetching.http import Response, named_faults, read_body
 from tasks.fetching.reasons import PageReason
 from tasks.fetching.safety import FetchError, FinalResponse
-from tasks.fetching.settings import CrawlSettings
+from tasks.fetching.settings import MAX_DECODED_ARCHIVE_BYTES, CrawlSettings
 from tasks.fetching.urls import BadUrlError, normalise_url, surt_key
 from tasks.fetching.visit import Visit, page_row, redirect_target, refresh_target, refused_row
 
@@ -221,7 +221,7 @@ class Replay(Closing):
 
     def _open(self, name: str) -> OpenArchive:
         if name not in self._files:
-            self._files[name] = OpenArchive(name, self._settings.max_decoded_archive_bytes)
+            self._files[name] = OpenArchive(name, MAX_DECODED_ARCHIVE_BYTES)
         return self._files[name]
 
 

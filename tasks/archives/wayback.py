@@ -19,7 +19,7 @@ from tasks.fetching.reasons import SILENT, PageReason
 from tasks.fetching.reused_pages import EarlierPages, forget_lost
 from tasks.fetching.safety import FetchError
 from tasks.fetching.service import Service
-from tasks.fetching.settings import CrawlSettings
+from tasks.fetching.settings import AVAILABILITY_URL, PAGES_URL, CrawlSettings
 from tasks.fetching.urls import BadUrlError, archived_url, host_of, join_url
 from tasks.fetching.visit import MAX_REDIRECTS, refused_row, response_columns
 
@@ -27,6 +27,7 @@ logger = logging.getLogger(__name__)
 
 # A library with few servers: requests are rare, and stop for minutes if it asks for that.
 PATIENCE = Patience(total_seconds=60.0, retries=3, backoff_seconds=10.0, max_backoff_seconds=300.0)
+DELAY_SECONDS = 4.0  # between the starts of two requests from this machine: 15 a minute
 # Reasons of pages that count as gone. A server that refuses (403), or is down for now (5xx), may still have the page.
 _NOWHERE = {PageReason.REDIRECT_LOOP, PageReason.TOO_MANY_REDIRECTS, PageReason.EMPTY_BODY}
 _SILENT = SILENT | {PageReason.DNS_ERROR, PageReason.HOST_UNAVAILABLE}
@@ -48,11 +49,10 @@ class Wayback(Closing):
 
     def __init__(self, settings: CrawlSettings, connect_to: Mapping[str, str]) -> None:
         self._settings = settings
-        chosen = settings.wayback
-        queue = host_of(chosen.availability_url)  # one queue for both services, because they are one archive
+        queue = host_of(AVAILABILITY_URL)  # one queue for both services, because they are one archive
         self._index, self._pages = (
-            Service(url, settings, PATIENCE, connect_to, delay_seconds=chosen.delay_seconds, queue=queue)
-            for url in (chosen.availability_url, chosen.pages_url)
+            Service(url, settings, PATIENCE, connect_to, delay_seconds=DELAY_SECONDS, queue=queue)
+            for url in (AVAILABILITY_URL, PAGES_URL)
         )
         self._failures = 0
 

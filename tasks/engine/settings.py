@@ -9,6 +9,7 @@ Secrets come from the environment: settings name the variable, so that no record
 
 import os
 import re
+from inspect import get_annotations
 from typing import Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
@@ -72,14 +73,17 @@ class Settings(BaseModel):
         return value
 
     def recipe(self) -> dict[str, Any]:
-        """Return the JSON-able fields that decide a shard's content, nested sections included."""
+        """Return the JSON-able fields and constants (`ClassVar`) that decide a shard's content, in the order in which
+        they are declared, nested sections included."""
         fields: dict[str, Any] = {}
-        for name, info in type(self).model_fields.items():
-            extra = info.json_schema_extra
+        kinds = [kind for kind in reversed(type(self).__mro__) if issubclass(kind, Settings)]
+        for name in dict.fromkeys(name for kind in kinds for name in get_annotations(kind)):
+            info, value = type(self).model_fields.get(name), getattr(self, name)
+            extra = None if info is None else info.json_schema_extra
             if isinstance(extra, dict) and extra.get("tuning"):
                 continue
-            value = getattr(self, name)
-            fields[name] = value.recipe() if isinstance(value, Settings) else self.model_dump(mode="json")[name]
+            plain = value if info is None else self.model_dump(mode="json")[name]
+            fields[name] = value.recipe() if isinstance(value, Settings) else plain
         return fields
 
 

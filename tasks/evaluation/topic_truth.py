@@ -16,7 +16,7 @@ from typing import NamedTuple
 from tasks.sources.miniweb.kinds import KINDS, By, Fact, Form, Number
 from tasks.sources.miniweb.pages import MARKERS, write_lead
 from tasks.sources.miniweb.world import HE, IT, SHE, Topic, World
-from tasks.sources.settings import MiniwebSettings
+from tasks.sources.settings import HELD_BACK, MiniwebSettings
 
 SUBJECT, POSSESSIVE = "S", "his"  # slots that name the topic: "the river", "it"; "its"
 
@@ -176,7 +176,7 @@ class Truth:
 def truth_of(settings: MiniwebSettings, title: str) -> Truth:
     """Return the facts of the topic of an article in the settings' week. Raises ValueError: the world of the
     settings has no article of this title."""
-    world = _world(settings.seed, settings.held_back)
+    world = _world(settings.seed, HELD_BACK)
     index = world.find(title)
     if index is None or index >= settings.topics_now:
         raise ValueError(

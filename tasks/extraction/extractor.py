@@ -29,7 +29,7 @@ from tasks.extraction.engines import Extracted, extract
 from tasks.extraction.main_text import load
 from tasks.extraction.origin import Origin
 from tasks.extraction.reasons import DocumentReason
-from tasks.extraction.settings import ExtractSettings
+from tasks.extraction.settings import CPU_SECONDS, ExtractSettings
 
 MEMORY_MIB = 2048  # address space of the extracting process
 
@@ -40,7 +40,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the shard's process ends this one
     logging.disable(logging.CRITICAL)  # engines log every page without a main text
     settings = ExtractSettings.model_validate_json(sys.argv[2])
-    memory = int(sys.argv[3]) * 2**20
+    memory, cpu_seconds = int(sys.argv[3]) * 2**20, float(sys.argv[4])
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if settings.engine == "blocks":
@@ -50,7 +50,7 @@ def main() -> None:
         answer: dict[str, Any] = {"reason": None}
         while answer["reason"] != DocumentReason.EXTRACTION_MEMORY:
             question, body = shard.recv_bytes(), shard.recv_bytes()
-            signal.setitimer(signal.ITIMER_PROF, settings.cpu_seconds)  # SIGPROF has no handler, so it ends the process
+            signal.setitimer(signal.ITIMER_PROF, cpu_seconds)  # SIGPROF has no handler, so it ends the process
             answer = _answer(json.loads(question), body, settings)
             signal.setitimer(signal.ITIMER_PROF, 0)
             shard.send_bytes(json.dumps(answer).encode())
@@ -84,12 +84,17 @@ class Extractor(Closing):
         ('Some text.',)"""
 
     def __init__(
-        self, settings: ExtractSettings, pages_per_process: int = 2000, *, memory_mib: int = MEMORY_MIB
+        self,
+        settings: ExtractSettings,
+        pages_per_process: int = 2000,
+        *,
+        memory_mib: int = MEMORY_MIB,
+        cpu_seconds: float = CPU_SECONDS,
     ) -> None:
         """Start nothing yet; a process is replaced after so many pages, so that its memory does not grow. A page that
-        needs more address space than `memory_mib` is refused."""
+        needs more address space than `memory_mib` or more processor time than `cpu_seconds` is refused."""
         self._settings = settings
-        self._memory_mib = memory_mib
+        self._memory_mib, self._cpu_seconds = memory_mib, cpu_seconds
         self._pages_per_process = pages_per_process
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
@@ -125,9 +130,10 @@ class Extractor(Closing):
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed with the process
         path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
         self._pipe, other = Pipe()
-        settings, module = self._settings.model_dump_json(), "tasks.extraction.extractor"
+        settings, limits = self._settings.model_dump_json(), [str(self._memory_mib), str(self._cpu_seconds)]
+        module = ["-m", "tasks.extraction.extractor", str(other.fileno()), settings, *limits]
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-W", "ignore", "-m", module, str(other.fileno()), settings, str(self._memory_mib)],
+            [sys.executable, "-P", "-W", "ignore", *module],
             stdin=subprocess.DEVNULL,
             stdout=self._errors,
             stderr=self._errors,
@@ -151,7 +157,7 @@ class Extractor(Closing):
             self._start()
         self._served += 1
         assert self._process is not None and self._pipe is not None
-        seconds = _WALL * self._settings.cpu_seconds
+        seconds = _WALL * self._cpu_seconds
         limit = struct.pack("ll", *divmod(int(1e6 * seconds), 1_000_000))  # seconds and microseconds
         with socket.fromfd(self._pipe.fileno(), socket.AF_UNIX, socket.SOCK_STREAM) as pipe:
             for side in (socket.SO_SNDTIMEO, socket.SO_RCVTIMEO):

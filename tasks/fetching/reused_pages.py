@@ -70,7 +70,7 @@ class EarlierPages:
         self._store = store
         self._record = record
         refreshed = record.settings["refresh"] != settings.refresh
-        same_archive = CrawlSettings(**_fields(record)).recipe()["wayback"] == settings.recipe()["wayback"]
+        same_archive = record.settings["wayback"] == settings.recipe()["wayback"]
         self._pages: dict[str, StoredPage] = {}
         for batch in store.read_batches(record.path, record.written.sha256, _LOOKED_AT):
             for row in batch.to_pylist():
@@ -152,7 +152,8 @@ def _comparable(record: ShardRecord, settings: CrawlSettings, host_shards: int) 
 
 
 def _fields(record: ShardRecord) -> dict[str, Any]:
-    return {name: value for name, value in record.settings.items() if name in CrawlSettings.model_fields}
+    names = CrawlSettings.model_fields.keys() - {"wayback"}  # it is compared as the record has it
+    return {name: record.settings[name] for name in names & record.settings.keys()}
 
 
 def _stored(row: dict[str, Any], refreshed: bool) -> StoredPage:

@@ -2,7 +2,7 @@
 
 import re
 from datetime import UTC, datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
@@ -15,6 +15,9 @@ from tasks.fetching.urls import BadUrlError, host_of, normalise_url
 # RFC 9309, 2.2.1: a product token has no digits, so a robots.txt could not name another.
 USER_AGENT = r"^[A-Za-z][A-Za-z_-]*(/[A-Za-z0-9._-]+)?$"
 _DAY = 86_400.0  # seconds; no request or pause takes longer
+AVAILABILITY_URL = "https://archive.org/wayback/available"  # is asked for the capture of a URL
+PAGES_URL = "https://web.archive.org/web/"  # what time and URL of a capture are appended to
+MAX_DECODED_ARCHIVE_BYTES = 50_000_000_000  # of the decoded copy of an archive that is not compressed per record
 
 MIRROR_HOSTS: tuple[str, ...] = tuple(read_data("tasks.fetching", "sites.toml")["mirrors"])
 
@@ -132,18 +135,14 @@ class CommonCrawlSettings(Settings):
 
 
 class WaybackSettings(Settings):
-    """Whether and how the Internet Archive, or one with its interface, replaces dead links."""
+    """Whether and how the Internet Archive replaces dead links."""
 
     enabled: bool = False
     """ask the Internet Archive for pages that are gone from the web"""
-    availability_url: ServiceUrl = "https://archive.org/wayback/available"
-    """interface that is asked for the capture of a URL"""
-    pages_url: FolderUrl = "https://web.archive.org/web/"
-    """what time and URL of a capture are appended to"""
+    availability_url: ClassVar[str] = AVAILABILITY_URL
+    pages_url: ClassVar[str] = PAGES_URL
     timestamp: Moment = ""
     """captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest"""
-    delay_seconds: float = tuning(4.0, ge=0, le=LONGEST_WAIT)
-    """between the starts of two requests to it from this machine, in seconds; 4 = 15 a minute"""
 
     def recipe(self) -> dict[str, Any]:
         """Return the fields that decide which captures are read; of one that is not asked, only that."""
@@ -175,8 +174,7 @@ class CrawlSettings(Settings):
     """patterns (*, ?) of host or host:port that may have a private or loopback address and any port"""
     archive: tuple[str, ...] = ()
     """WARC or ARC files (path, glob or URI) that pages are taken from; empty = from the web"""
-    max_decoded_archive_bytes: int = Field(50_000_000_000, gt=0, le=10**15)
-    """limit for the decoded copy, in the temporary folder, of an archive not compressed per record"""
+    max_decoded_archive_bytes: ClassVar[int] = MAX_DECODED_ARCHIVE_BYTES
     common_crawl: CommonCrawlSettings = CommonCrawlSettings()
     """Common Crawl, or an archive of its form"""
     fetch_missing: bool = False

@@ -1,7 +1,7 @@
 """Settings of the sources: which one articles come from, and where each of them finds its files or its wiki."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -52,6 +52,8 @@ class SectionsSettings(Settings):
     may hold *, ? or [ ]"""
 
 
+# Share of the sentence forms of leads and pages that only test articles and their pages use.
+HELD_BACK = 0.3
 WORLD_TOPICS = 1_000_000  # titles are unique up to 6 kinds x the 172,032 names of a kind
 
 
@@ -70,16 +72,13 @@ class MiniwebSettings(Settings):
     """share of topics whose lead is edited each week"""
     deaths: float = Field(0.01, ge=0, lt=1)
     """share of living pages that turn into dead links each week"""
-    held_back: float = Field(0.3, ge=0, lt=1)
-    """share of the sentence forms of leads and pages that only test articles and their pages use; 0 = all use all"""
+    held_back: ClassVar[float] = HELD_BACK
     hosts: int = Field(12, ge=12, le=5000)
     """hosts that serve articles' pages, in addition to search, mirror and link hosts"""
     partition_topics: int = Field(1000, ge=1, le=1_000_000)
     """topics per partition of the source"""
     oversized_bytes: int = Field(24_000_000, ge=0, le=10_000_000_000)
     """decoded size of an oversized page, bytes"""
-    slow_seconds: float = tuning(0.5, ge=0, le=86_400)
-    """how long the server waits before it answers a slow page, seconds"""
 
     @model_validator(mode="after")
     def _within_the_world(self) -> "MiniwebSettings":
@@ -90,7 +89,7 @@ class MiniwebSettings(Settings):
     @property
     def of_facts(self) -> "MiniwebSettings":
         """The settings that decide what is true of the topics; the others, of the web around them, have defaults."""
-        names = ("topics", "seed", "held_back", *(("week", "growth", "edits") if self.week else ()))
+        names = ("topics", "seed", *(("week", "growth", "edits") if self.week else ()))
         return MiniwebSettings.model_validate({name: getattr(self, name) for name in names})
 
     @property

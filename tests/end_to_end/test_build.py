@@ -22,7 +22,6 @@ pytestmark = pytest.mark.integration
 PROJECT = Path(__file__).parents[2]
 SMALL = [
     "--source.miniweb.topics=40",
-    "--source.miniweb.slow-seconds=0.05",
     "--source.miniweb.oversized-bytes=11000000",
     "--shards.articles=2",
     "--shards.hosts=2",

@@ -21,7 +21,6 @@ from tests.patience import PATIENCE
 PROJECT = Path(__file__).parents[2]
 TOY = [
     "--source.miniweb.topics=40",
-    "--source.miniweb.slow-seconds=0.05",
     "--source.miniweb.oversized-bytes=11000000",
     "--shards.articles=2",
     "--shards.hosts=2",

@@ -33,7 +33,7 @@ class Fate(StrEnum):
     TEMPORARY = "temporary"  # 307 to the page
     CHAIN = "chain"  # three redirects to the page
     LOOP = "loop"  # redirects that never end
-    SLOW = "slow"  # answered after `slow_seconds`
+    SLOW = "slow"  # answered after a wait
     CALLED_LATIN1 = "called_latin1"  # UTF-8 that is declared as ISO-8859-1
     CALLED_UTF8 = "called_utf8"  # ISO-8859-1 that is declared as UTF-8
     PDF = "pdf"

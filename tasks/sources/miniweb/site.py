@@ -27,7 +27,7 @@ from tasks.sources.miniweb.links import (
 )
 from tasks.sources.miniweb.pages import PageContent, Pages
 from tasks.sources.miniweb.world import WORLD_VERSION, World
-from tasks.sources.settings import MiniwebSettings
+from tasks.sources.settings import HELD_BACK, MiniwebSettings
 from tasks.sources.source import Article, Partition
 
 _HTML = read_data("tasks.sources.miniweb", "html.toml")
@@ -98,6 +98,7 @@ HTML = "text/html; charset=utf-8"
 _PAGE = re.compile(r"-(\d+)-(\d+)\.(?:html|pdf)$")
 _GUIDE = re.compile(r"^/regions/.*-g(\d+)-(\d+)\.html$")
 _DETOUR = re.compile(r"^/via/(\d)/(\d+)-(\d+)$")
+_SLOW_SECONDS = 0.05  # before a slow page is answered
 CRAWL_DELAY = 0.02  # seconds, asked for by the robots.txt of the academy hosts
 _FILLER = b"<p>" + b"The printer would not stop. " * 36 + b"</p>\n"
 
@@ -119,7 +120,7 @@ class Miniweb:
 
     def __init__(self, settings: MiniwebSettings) -> None:
         self.settings = settings
-        self.world = World(settings.seed, settings.held_back)
+        self.world = World(settings.seed, HELD_BACK)
         self.links = Links(settings, self.world)
         self.pages = Pages(settings, self.world, self.links)
         self.hosts = dict.fromkeys(hosts_of(settings))
@@ -172,7 +173,7 @@ class Miniweb:
             return Answer(200, text.encode("latin-1", "xmlcharrefreplace"))
         if fate is Fate.CALLED_LATIN1:
             return Answer(200, body, {"Content-Type": "text/html; charset=iso-8859-1"})
-        seconds = self.settings.slow_seconds if fate is Fate.SLOW else 0.0
+        seconds = _SLOW_SECONDS if fate is Fate.SLOW else 0.0
         return replace(_tagged(body), seconds=seconds, flaky=fate is Fate.FLAKY)
 
     def _detour(self, host: str, hop: int, topic: int, slot: int) -> Answer:
@@ -275,6 +276,6 @@ class MiniwebSource:
         revisions = ((topic, self._web.pages.revision(topic)) for topic in range(start, stop) if settings.week)
         edits = ",".join(f"{topic}:{revision}" for topic, revision in revisions if revision)
         digest = stable_hash(
-            "miniweb", WORLD_VERSION, settings.seed, settings.hosts, repr(settings.held_back), start, stop, edits
+            "miniweb", WORLD_VERSION, settings.seed, settings.hosts, repr(HELD_BACK), start, stop, edits
         )
         return Partition(f"topics {start}-{stop - 1}", f"{digest:016x}", start, stop)

@@ -54,8 +54,8 @@ def recipes(config: BuildConfig) -> dict[str, list[str]]:
         ({}, "source.dump.paths", ("a.xml",), set()),
         ({}, "source.wikitext.licence", "CC0", set()),
         ({}, "source.collection.columns", {"title": "name"}, set()),
-        ({}, "crawl.wayback.pages_url", "http://a.test/", set()),
-        ({"crawl": {"wayback": {"enabled": True}}}, "crawl.wayback.pages_url", "http://a.test/", {"pages", "reports"}),
+        ({}, "crawl.wayback.timestamp", "2015", set()),
+        ({"crawl": {"wayback": {"enabled": True}}}, "crawl.wayback.timestamp", "2015", {"pages", "reports"}),
         ({}, "crawl.common_crawl.data_url", "http://a.test/", set()),
         # The world around the facts does not decide whether a summary is true.
         ({}, "source.miniweb.oversized_bytes", 9_000_000, {"reports"}),

@@ -15,6 +15,7 @@ from tasks.engine.recipe import StageResult
 from tasks.engine.stage import Executor, Run
 from tests.tasks.archives.test_archive import http
 from tests.tasks.archives.test_common_crawl import CommonCrawl
+from tests.tasks.archives.test_wayback import at_test_hosts
 from tests.tasks.fetching.loopback_server import FAST, answer
 
 pytestmark = pytest.mark.integration
@@ -47,7 +48,10 @@ def rows(run: Run, result: StageResult) -> list[dict[str, Any]]:
     return found
 
 
-def test_pages_come_from_common_crawl_the_web_and_the_internet_archive(tmp_path: Path) -> None:
+def test_pages_come_from_common_crawl_the_web_and_the_internet_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_test_hosts(monkeypatch)
     hosts = [f"h{n}.test" for n in range(4)]
     articles = tmp_path / "articles.jsonl"
     lines = [
@@ -75,12 +79,7 @@ def test_pages_come_from_common_crawl_the_web_and_the_internet_archive(tmp_path:
                 "delay_seconds": 0,
             },
             "fetch_missing": True,
-            "wayback": {
-                "enabled": True,
-                "availability_url": "http://api.ia.test/available",
-                "pages_url": "http://ia.test/web",
-                "delay_seconds": 0,
-            },
+            "wayback": {"enabled": True},
         }
         run, found = documents(tmp_path / "data", articles, server, **crawl)
         requests = len(server.log)

@@ -130,8 +130,9 @@ def test_zstd_that_cannot_be_read(name: str, tmp_path: Path) -> None:
     assert {row["reason"] for row in pages} == {"not_in_archive"}
 
 
-def test_decoded_copy_has_a_limit(tmp_path: Path) -> None:
-    captures, pages = taken(tmp_path, gzip.compress(WHOLE), max_decoded_archive_bytes=1000)
+def test_decoded_copy_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tasks.archives.archive.MAX_DECODED_ARCHIVE_BYTES", 1000)
+    captures, pages = taken(tmp_path, gzip.compress(WHOLE))
     assert [row["reason"] for row in captures] == ["archive_too_large"]
     assert {row["reason"] for row in pages} == {"not_in_archive"}
     file = tmp_path / "bomb.gz"

@@ -148,7 +148,7 @@ def build_corpus(root: Path, connect_to: Mapping[str, str], **sections: Any) -> 
     config = BuildConfig(
         root=str(root),
         shards={"articles": 2, "hosts": 2},
-        source={"miniweb": {"topics": 12, "slow_seconds": 0.05}},
+        source={"miniweb": {"topics": 12}},
         vocabulary={"pieces": 400},
         **sections,
     )
@@ -163,7 +163,7 @@ def digests(run: Run, stage: str) -> list[str]:
 
 
 def test_corpus_is_built_again_from_its_own_export(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = BuildConfig(source={"miniweb": {"topics": 12, "slow_seconds": 0.05}}).source
+    source = BuildConfig(source={"miniweb": {"topics": 12}}).source
     with running_web(source) as connect_to:
         first = build_corpus(tmp_path / "first", connect_to)
     stages = {

@@ -62,17 +62,18 @@ def closest(url: str, **fields: Any) -> dict[str, Any]:
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tasks.archives.wayback.PATIENCE", Patience(20.0, 1, 0.01, 0.05, failures=3))
+    at_test_hosts(monkeypatch)
+
+
+def at_test_hosts(monkeypatch: pytest.MonkeyPatch, delay_seconds: float = 0.0) -> None:
+    """Have the archive asked at test hosts, without pauses."""
+    monkeypatch.setattr("tasks.archives.wayback.AVAILABILITY_URL", "http://api.ia.test/available")
+    monkeypatch.setattr("tasks.archives.wayback.PAGES_URL", "http://ia.test/web/")
+    monkeypatch.setattr("tasks.archives.wayback.DELAY_SECONDS", delay_seconds)
 
 
 def options(**wayback: Any) -> CrawlSettings:
-    chosen = {
-        "enabled": True,
-        "availability_url": "http://api.ia.test/available",
-        "pages_url": "http://ia.test/web",
-        "delay_seconds": 0.0,
-        **wayback,
-    }
-    return CrawlSettings(**{**FAST, "wayback": chosen})
+    return CrawlSettings(**{**FAST, "wayback": {"enabled": True, **wayback}})
 
 
 def crawled(
@@ -211,9 +212,10 @@ def rescued(server: Archive, settings: CrawlSettings, url: str = GONE, **columns
         return found.row(dead)
 
 
-def test_time_and_pace_are_those_of_the_settings(archive: Archive) -> None:
+def test_time_is_that_of_the_settings_and_requests_wait(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_test_hosts(monkeypatch, delay_seconds=1.0)
     begun = time.monotonic()  # before the first request, which the server of a busy machine notes late
-    rescued(archive, options(timestamp="2015", delay_seconds=1.0))
+    rescued(archive, options(timestamp="2015"))
     assert archive.paths("api.ia.test")[0].endswith("&timestamp=2015")
     times = [hit.at for hit in archive.log]
     assert len(times) == 2
@@ -302,7 +304,7 @@ def test_archive_that_fails_again_and_again_is_left_alone(archive: Archive) -> N
 
 
 def test_archive_is_not_asked_at_a_private_address() -> None:
-    settings = CrawlSettings(wayback={"enabled": True, "delay_seconds": 0})
+    settings = CrawlSettings(wayback={"enabled": True})
     with LoopbackServer() as server, Wayback(settings, {}) as found:
         found._index._client._guard._resolver = lambda host, port: ["127.0.0.1"]
         assert found.row({**refused_row(GONE, "http_404")})["reason"] == "index_failed"

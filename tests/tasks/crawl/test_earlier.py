@@ -367,6 +367,8 @@ def test_a_setting_that_concerns_only_failures_changes_no_page(tmp_path: Path) -
         server.log.clear()
         build(tmp_path, server, ["http://a.test/"], wayback={"enabled": True})
         assert server.log == []
+        build(tmp_path, server, ["http://a.test/"], wayback={"enabled": True}, budget_pages=9)
+        assert server.log == []
 
 
 def test_nothing_is_taken_over_from_another_number_of_host_shards(tmp_path: Path) -> None:

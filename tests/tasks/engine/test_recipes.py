@@ -6,7 +6,10 @@
 import pytest
 
 from tasks.engine.settings import Settings
+from tasks.extraction.settings import ExtractSettings
+from tasks.fetching.settings import CrawlSettings, WaybackSettings
 from tasks.ranking.settings import RankerSettings
+from tasks.sources.settings import MiniwebSettings
 from tasks.summarization.settings import AttentionSettings, DecodingSettings, SummarizerSettings, TrainingSettings
 from tasks.summarization.training import trainer_settings
 
@@ -96,3 +99,17 @@ def test_what_training_is_told_reaches_the_trainer() -> None:
     assert (found.seed, found.validate_start) == (21, False)
     shared = trainer_settings(TrainingSettings(**told), seed=21, processes=3, continued=True)
     assert (shared.accumulation, shared.validate_start) == (4, True)
+
+
+def test_constants_that_were_settings_stay_in_the_recipe() -> None:
+    assert ExtractSettings().recipe() == {"engine": "blocks", "cpu_seconds": 10.0}
+    asked = WaybackSettings(enabled=True, timestamp="2015").recipe()
+    assert asked == {
+        "enabled": True,
+        "timestamp": "2015",
+        "availability_url": "https://archive.org/wayback/available",
+        "pages_url": "https://web.archive.org/web/",
+    }
+    assert WaybackSettings().recipe() == {"enabled": False}
+    assert MiniwebSettings().recipe()["held_back"] == 0.3
+    assert CrawlSettings().recipe()["max_decoded_archive_bytes"] == 50_000_000_000

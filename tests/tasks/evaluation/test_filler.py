@@ -19,7 +19,13 @@ TOPICS, PAGES = 210, 3
 @cache
 def shares(held_back: float) -> tuple[float, float]:
     """Return the share of true sentences, and of the facts of leads that are recalled, on the test split."""
-    settings = MiniwebSettings(topics=TOPICS, seed=5, held_back=held_back)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tasks.sources.miniweb.site.HELD_BACK", held_back)
+        patch.setattr("tasks.evaluation.topic_truth.HELD_BACK", held_back)
+        return measured(MiniwebSettings(topics=TOPICS, seed=5))
+
+
+def measured(settings: MiniwebSettings) -> tuple[float, float]:
     web = Miniweb(settings)
 
     def texts(topic: int) -> list[str]:

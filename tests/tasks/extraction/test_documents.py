@@ -1,3 +1,5 @@
+from functools import partial
+
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -7,6 +9,7 @@ from storage.recipes import DropCount
 from storage.schemas import DOCUMENTS, FRONTIER, PAGES
 from tasks.extraction import documents
 from tasks.extraction.documents import HostRepeats
+from tasks.extraction.extractor import Extractor
 from tasks.extraction.settings import ExtractSettings
 
 pytestmark = pytest.mark.integration
@@ -87,12 +90,13 @@ def test_line_on_three_pages_of_a_host_is_marked_and_kept():
     assert [row["boilerplate"] for row in marked] == [[False, True]] * 3 + [[False, False]]
 
 
-def test_bad_page_costs_no_other_page():
+def test_bad_page_costs_no_other_page(monkeypatch):
+    monkeypatch.setattr("tasks.extraction.documents.Extractor", partial(Extractor, cpu_seconds=1.0))
     slow = "<p " + " ".join(f"a{i}=x" for i in range(100_000)) + ">text</p>"
     table = extract_documents(
         frontier(*[("f1", 0, url, "citation", rank, None) for rank, url in enumerate((A, B, C))]),
         pages(page(A, html(RIVER)), page(B, slow), page(C, html(BRIDGE))),
-        ExtractSettings(cpu_seconds=1),
+        ExtractSettings(),
     )
     assert table["reason"].to_pylist() == [None, "extraction_timeout", None]
     assert table["paragraphs"].to_pylist() == [[RIVER], [], [BRIDGE]]

@@ -19,7 +19,7 @@ HUGE = b"<html><body>" + b"<b>x</b>" * 2_000_000
 
 @pytest.fixture(scope="module")
 def extractor():
-    with Extractor(ExtractSettings(cpu_seconds=2), memory_mib=768) as extractor:
+    with Extractor(ExtractSettings(), memory_mib=768, cpu_seconds=2.0) as extractor:
         yield extractor
 
 
@@ -70,7 +70,8 @@ def test_page_that_takes_too_long_is_ended(extractor):
 
 
 def test_page_that_takes_too_much_memory_is_ended():
-    with Extractor(ExtractSettings(cpu_seconds=60), memory_mib=768) as extractor:  # a busy machine needs more than two
+    # A busy machine needs more than two seconds.
+    with Extractor(ExtractSettings(), memory_mib=768, cpu_seconds=60.0) as extractor:
         assert ask(extractor, HUGE) == ((), "extraction_memory")
         assert ask(extractor, PAGE) == ((TEXT,), None)
 

@@ -288,7 +288,7 @@ def test_a_damaged_pdf_and_one_of_many_pages_stay_within_the_limits():
             extractor.extract(b"%PDF-1.7\n" + b"junk" * 100, mime=pdf.MIME, charset=None).reason == "extraction_failed"
         )
         assert extractor.extract(body, mime=pdf.MIME, charset=None).paragraphs == ("The River Wend", RIVER)
-    with Extractor(ExtractSettings(cpu_seconds=0.05)) as extractor:
+    with Extractor(ExtractSettings(), cpu_seconds=0.05) as extractor:
         drawn = document()
         for _ in range(400):
             drawn.add_page()

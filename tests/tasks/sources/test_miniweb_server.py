@@ -27,7 +27,7 @@ from tasks.sources.settings import MiniwebSettings, RecordsSettings, SourceSetti
 from tests.tasks.fetching.loopback_server import QUICK, crawl_pages
 from tests.tasks.sources.test_miniweb_pages import has_text
 
-SETTINGS = MiniwebSettings(topics=3000, oversized_bytes=300_000, slow_seconds=0.01)
+SETTINGS = MiniwebSettings(topics=3000, oversized_bytes=300_000)
 
 
 @dataclass
@@ -245,7 +245,7 @@ def test_every_fault_is_tried_here() -> None:
 
 def test_a_crawl_comes_to_what_is_expected(tmp_path: Path) -> None:
     """Every URL of fifteen topics, found by search or citation, ends in the crawl's ledger as its fate says."""
-    source = SourceSettings(miniweb=MiniwebSettings(topics=15, oversized_bytes=11_000_000, slow_seconds=0.01))
+    source = SourceSettings(miniweb=MiniwebSettings(topics=15, oversized_bytes=11_000_000))
     (partition,) = open_source(source).partitions()
     articles = merge_articles(
         read_articles(partition=partition, source=source, source_name="miniweb", article_shards=1, seed=1)

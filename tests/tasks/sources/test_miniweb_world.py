@@ -268,7 +268,7 @@ def test_a_digest_changes_exactly_with_the_articles_of_its_partition() -> None:
     assert digests(topics=450)[:4] == base
     assert digests(topics=390)[:3] == base[:3] and digests(topics=390)[3] != base[3]
     assert not set(digests(seed=2)) & set(base)
-    assert digests(slow_seconds=1) == base
+    assert digests(oversized_bytes=1) == base
     week = MiniwebSource(MiniwebSettings(topics=400, partition_topics=20, week=1, growth=0))
     first = MiniwebSource(MiniwebSettings(topics=400, partition_topics=20))
     for old, new in zip(first.partitions(), week.partitions(), strict=True):
