@@ -22,6 +22,7 @@ SMALL: dict[str, list[str]] = {
     "training": ["--device", "cpu", "--rounds", "1"],
 }
 OF_SHARED_DATA: dict[str, list[str]] = {
+    "main_events": ["{data}"],
     "mirrors": ["{data}/wikigraph", "--leads", "1", "--pages", "3"],
     "rights": ["{data}/extraction/html", "--pages", "5"],
 }
