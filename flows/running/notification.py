@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import prefect
 import prefect.runtime
 import requests
-from prefect import Flow
-from prefect.client.schemas.objects import FlowRun, State
+from prefect import Flow, get_client
+from prefect.client.schemas.objects import FlowRun, State, StateType
 from prefect.logging.loggers import flow_run_logger
 from prefect.utilities.urls import url_for
 
@@ -45,11 +45,14 @@ def notifying_flow(name: str, run_name: str = "") -> Callable[[Callable[P, R]], 
 
 def notify(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
     """Send a failed run to the webhook of the environment; a hook for Prefect. A run within another one sends nothing,
-    because the outer one fails as well. An unreachable webhook is logged and has no other effect; its URL, which may be
+    because the outer one fails as well. Nor does one that the server has marked as ended before: its alarm was sent. An
+    unreachable webhook is logged and has no other effect; its URL, which may be
     a secret, is not logged."""
     url = os.environ.get(WEBHOOK, "")
     # Else it is a notification block, which only the server can use.
     if urlsplit(url).scheme not in ("http", "https") or flow_run.parent_task_run_id is not None:
+        return
+    if _ended_before(flow_run):
         return
     message = (state.message or "")[:MESSAGE_CHARACTERS]
     link = url_for(flow_run)
@@ -64,3 +67,15 @@ def notify(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
         log.warning("notifying the webhook at %s failed: %s", urlsplit(url).hostname, answer)
     else:
         log.info("notified the webhook at %s", urlsplit(url).hostname)
+
+
+def _ended_before(flow_run: FlowRun) -> bool:
+    """Tell whether a run has ended badly more often than it was started. The server marks one that sends no heartbeats,
+    as while the clock goes back, although its process may be there and fail later."""
+    try:
+        with get_client(sync_client=True) as client:
+            states = [state.type for state in client.read_flow_run_states(flow_run.id)]
+    except Exception:  # noqa: BLE001  an alarm too many is better than none
+        return False
+    ended = states.count(StateType.CRASHED) + states.count(StateType.FAILED)
+    return ended > max(1, states.count(StateType.PENDING))

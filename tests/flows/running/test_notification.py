@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from prefect import flow
+from prefect import flow, get_client, runtime
+from prefect.states import Crashed
 
 from flows.config import BuildConfig
 from flows.running.notification import notify
@@ -42,6 +43,24 @@ def test_a_failed_run_tells_the_webhook_once_with_a_link(
     assert told["url"].startswith("http://")
     assert "/runs/flow-run/" in told["url"]
     assert told["text"].startswith("outer: run build-7 is Failed. ")
+
+
+@flow(name="lost", on_failure=[notify])
+def lost(marked: bool) -> None:
+    if marked:
+        with get_client(sync_client=True) as client:
+            client.set_flow_run_state(runtime.flow_run.id, Crashed(message="No heartbeat"), force=True)
+    raise ValueError("lost")
+
+
+@pytest.mark.parametrize(("marked", "alarms"), [(False, 1), (True, 0)])
+def test_a_run_that_the_server_has_marked_as_crashed_sends_no_second_alarm(
+    marked: bool, alarms: int, prefect_server: None, webhook: Webhook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(WEBHOOK, webhook.url)
+    with pytest.raises(ValueError, match="lost"):
+        lost(marked)
+    assert len(webhook.told) == alarms
 
 
 @pytest.mark.parametrize("named", ["", "slack-webhook/ops"])
