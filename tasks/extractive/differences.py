@@ -12,9 +12,10 @@ from functools import reduce
 from itertools import combinations
 
 from models.values import Value, ValueIndex
+from tasks.extractive.notes import statements
 from tasks.extractive.pile import PilePassage
 from tasks.extractive.simple_clauses import EVENTS, SUBJECT
-from tasks.extractive.statements import CLOCK, DAYS, OFFICE, ONCE, Statement, event_of, statements, stems_of
+from tasks.extractive.statements import BEFORE_DUE, CLOCK, DAYS, OFFICE, ONCE, SINGLE, Statement, event_of, stems_of
 from tasks.text.content_words import content_words, subject_of
 from tasks.text.language import has_finite_verb
 from tasks.verification.canonical import canonical
@@ -47,6 +48,8 @@ class Difference:
         stems = stems_of(clear)
         kind = self.statements[0].kind
         if kind in ONCE and kind != event_of(clear):
+            return False
+        if kind == "due" and BEFORE_DUE.isdisjoint(read(clear).texts):
             return False
         shared = frozenset.intersection(*(side.words for side in self.statements))
         if kind not in ONCE | DAYS | {CLOCK, OFFICE}:
@@ -94,10 +97,9 @@ def find_differences(title: str, passages: Sequence[PilePassage]) -> list[Differ
     states two values itself counts for neither."""
     groups: defaultdict[object, list[Statement]] = defaultdict(list)
     for number, passage in enumerate(passages):
-        for item in statements(title, passage.text, number):
+        for item in statements(title, passage.text, number, passage.title):
             groups[item.kind, item.others, item.bounds, item.apart, item.uncertain].append(item)
-    sources = [passage.source for passage in passages]
-    sides = [side for group in groups.values() for side in _differing(group, sources)]
+    sides = [side for group in groups.values() for side in _differing(title, group, passages)]
     results: dict[frozenset[tuple[int, str]], Difference] = {}
     for side in sides:  # one line if two sentences differ in two values
         key = frozenset((item.passage, item.sentence) for item in side)
@@ -110,13 +112,16 @@ def _difference(title: str, sides: Sequence[Statement]) -> Difference:
     return Difference(title, sorted(sides, key=lambda item: min(item.years)) if changed else sides, changed)
 
 
-def _differing(group: Sequence[Statement], sources: Sequence[str]) -> Iterator[Sequence[Statement]]:
+def _differing(
+    title: str, group: Sequence[Statement], passages: Sequence[PilePassage]
+) -> Iterator[Sequence[Statement]]:
     """Yield sides that all exclude each other, of different sources."""
     pairs = [(one, other) for one, other in combinations(group, 2) if differ(one, other)]
-    torn = {id(item) for pair in pairs if len({sources[each.passage] for each in pair}) == 1 for item in pair}
+    torn = {id(item) for pair in pairs if len({passages[each.passage].source for each in pair}) == 1 for item in pair}
     found: list[list[Statement]] = []
     for one, other in pairs:
-        if id(one) in torn or id(other) in torn:
+        texts = [passages[each.passage].text for each in (one, other)]
+        if id(one) in torn or id(other) in torn or not _under_one_heading(title, (one, other), texts):
             continue
         for sides in found:
             if any(each is one or _agree(each, one) for each in sides):
@@ -132,13 +137,30 @@ def _agree(one: Statement, other: Statement) -> bool:
     return one.words == other.words and not _exclude(one, other)
 
 
+def _under_one_heading(title: str, sides: Sequence[Statement], texts: Sequence[str]) -> bool:
+    """Tell whether a side's passage has each word in the heading of the other, as far as the title has not."""
+    known = [stems_of(f"{title}\n{text}") | side.heading for side, text in zip(sides, texts, strict=True)]
+    return all(
+        any(related(word, there) for there in words)
+        for side, words in zip(sides, reversed(known), strict=True)
+        for word in side.heading
+    )
+
+
 def differ(one: Statement, other: Statement) -> bool:
     """Tell whether two statements of one kind are about one thing and cannot both be right, or have different years."""
     if one.tense and other.tense and one.tense != other.tense:
         return False
-    if one.label and other.label and one.kind in {OFFICE, *DAYS}:
-        return False  # the authors, or the days, of two pages
+    if one.label and other.label and _may_be_of_page(one):
+        return False
     return _of_one_time(one, other) and _of_one_thing(one, other) and _exclude(one, other)
+
+
+def _may_be_of_page(labelled: Statement) -> bool:
+    """Tell whether a label may name the author, or the day, of a page."""
+    if labelled.kind == OFFICE:
+        return labelled.words.isdisjoint(SINGLE)
+    return labelled.kind in DAYS and not labelled.jotted
 
 
 def _of_one_time(one: Statement, other: Statement) -> bool:
@@ -156,6 +178,8 @@ def _of_one_thing(one: Statement, other: Statement) -> bool:
     added = [word for word in many if not any(related(word, there) for there in few)]
     if not few or len(added) != len(many) - len(few):
         return False
+    if one.jotted or other.jotted:
+        return all(any(related(word, there) for there in shorter.heading) for word in added)
     if one.kind in ONCE or one.kind == OFFICE:
         return not added
     return len(added) <= _MOST_ADDED and longer.before.isdisjoint(added) and longer.limited.isdisjoint(added)

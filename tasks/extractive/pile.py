@@ -37,6 +37,7 @@ class PilePassage:
     text: str  # the paragraph
     source: str = ""  # its page or file
     position: int = 0  # 0-based, in its source
+    title: str = ""  # of its source
 
 
 @dataclass(frozen=True)

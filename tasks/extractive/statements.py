@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from models.sentences import split_sentences
 from models.values import Value, find_values
 from tasks.engine.data_files import read_data
 from tasks.extractive.simple_clauses import (
@@ -27,12 +26,16 @@ from tasks.verification.words import LIMITS, NEGATORS, Word, WordKind, read, sma
 
 ONCE = frozenset(EVENTS.values())
 OFFICE, CLOCK, DAYS = "office", "oclock", frozenset({"day", "due"})
+BEFORE_DUE = frozenset({"by", "deadline", "due"})  # a day behind one of these is due
+PLACED = " no"  # ends the kind of a place with a number: "room 4"
 _DATA = read_data("tasks.extractive", "statements.toml")
+SINGLE = frozenset(map(stem, _DATA["single"].split()))  # offices that one person holds at a time
+_PLACED = frozenset(_DATA["placed"].split())
 _DUE = frozenset(map(stem, _DATA["due"].split()))
 _APART = frozenset(_DATA["apart"].split())
 _MEASURES = {stem(word): line.split()[0] for line in _DATA["measures"].split("\n") for word in line.split()}
 _BOUNDS = frozenset().union(*(words for name, words in LIMITS.items() if name != "all"))
-_MONTHS = frozenset(small_words("months")) | {"may, the month"}
+MONTHS = frozenset(small_words("months")) | {"may, the month"}
 _REFUSED = NEGATORS | {"next"}  # "the next meeting is on 3 March" means another meeting in each source
 _MOST_WORDS = 40  # of a sentence; longer ones say several things
 _REACH = 3  # words before a number that may hold its bound
@@ -40,7 +43,7 @@ _NAME = r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z][\w’'-]+(?: [A-Z][\w.’'-]*){0,3
 _ROLE = r"[a-z][a-z -]{2,40}?"
 _OFFICES = (
     re.compile(rf"^(?:The |Our |Its )(?P<role>{_ROLE}) (?P<verb>is|was|will) (?:be )?(?P<name>{_NAME})[.,]?$"),
-    re.compile(rf"^(?P<role>[A-Z][a-z -]{{2,40}})(?P<verb>:) (?P<name>{_NAME})\.?$"),
+    re.compile(rf"^(?P<role>[A-Za-z][a-z -]{{2,40}})(?P<verb>:) (?P<name>{_NAME})\.?$"),
     re.compile(rf"^(?P<name>{_NAME}) (?P<verb>is|was|will) (?:be )?(?:the|our|its) (?P<role>{_ROLE})\.?$"),
 )
 _LABEL = re.compile(r"^[A-Z][a-z -]{2,30}: (?=\S)")
@@ -69,6 +72,8 @@ class Statement:
     years: frozenset[int] = frozenset()  # of the whole sentence
     uncertain: bool = False  # whether the sentence plans, supposes or hopes
     label: bool = False  # whether it has the form "Chair: Ann Lee"
+    jotted: bool = False  # whether it is of a line without a sentence: "deadline 28 February"
+    heading: frozenset[str] = frozenset()  # words of the line that begins the note or part in which it is jotted
     sentence: str = ""  # as written, on one line
     passage: int = 0  # number of its passage
 
@@ -78,31 +83,25 @@ class Statement:
         return self.before | self.after
 
 
-def statements(title: str, text: str, passage: int = 0) -> Iterator[Statement]:
-    """Yield the statements of a text's sentences. `title`: of the sources; `passage`: the number of the text."""
-    referents = Referents.of(title)
-    for line in text.split("\n"):
-        for piece in split_sentences(line):
-            for item in _of_sentence(" ".join(piece.split()), referents):
-                yield replace(item, passage=passage)
-
-
-def _of_sentence(text: str, referents: Referents) -> Iterator[Statement]:
+def of_sentence(text: str, referents: Referents) -> Iterator[Statement]:
+    """Yield the statements of a sentence, or of a line with a label."""
     label = _LABEL.match(text) is not None
-    clear = canonical(_with_clock(text)) if label or _is_sentence(text) else ""
+    clear = canonical(with_clock(text)) if label or is_sentence(text) else ""
     words = read(clear).words
     if not 0 < len(words) <= _MOST_WORDS:
         referents.forget()
         return
     clauses = list(simple_clauses(clear, referents))
-    said = [*_offices(text), *(item for clause in clauses for item in _of_clause(clause))]
+    said = [*offices(text), *(item for clause in clauses for item in _of_clause(clause))]
     frames = {part.frame for part in framed(text)} if said else set()
     if not frames & {Frame.DENIED, Frame.FICTIONAL} and all(word.text not in _REFUSED for word in words):
         about = frozenset({SUBJECT}) if label and referents.title else frozenset()
-        years = frozenset(int(word.key) for word in words if _is_year(word))
+        years = frozenset(int(word.key) for word in words if is_year(word))
         uncertain = Frame.UNCERTAIN in frames
         for item in said:
             before = item.before | about
+            if item.kind == "due" and not item.words:  # "The deadline is 1 May."
+                before |= {SUBJECT}
             if SUBJECT in before and item.kind != OFFICE:  # "the gym of the school", in a pile about the school gym
                 before -= frozenset(referents.title)
             yield replace(item, before=before, years=years, uncertain=uncertain, label=label, sentence=text)
@@ -110,12 +109,13 @@ def _of_sentence(text: str, referents: Referents) -> Iterator[Statement]:
         referents.note(clause)
 
 
-def _is_sentence(text: str) -> bool:
+def is_sentence(text: str) -> bool:
+    """Tell whether a text has the form of a sentence; it may have no verb."""
     begins = text[:1].isupper() or text[:1].isdigit()
     return begins and text.endswith(".") and not text.isupper() and "|" not in text
 
 
-def _with_clock(text: str) -> str:
+def with_clock(text: str) -> str:
     """Return a text with its times of day in one form: "at 18.15 oclock"."""
 
     def hour(match: re.Match[str]) -> str:
@@ -125,7 +125,7 @@ def _with_clock(text: str) -> str:
     return _AT.sub(rf"\1 \2.\3 {CLOCK}", _TWELVE_HOURS.sub(hour, text))
 
 
-def _offices(text: str) -> Iterator[Statement]:
+def offices(text: str) -> Iterator[Statement]:
     """Yield who holds an office: "The chair is Ann Lee", "Chair: Ann Lee"."""
     match = next((match for pattern in _OFFICES if (match := pattern.match(text))), None)
     if match is not None:
@@ -142,34 +142,38 @@ def _of_clause(clause: SimpleClause) -> Iterator[Statement]:
         yield event
     elif not clause.open_ended:
         tense = next((TENSES[word.text] for word in words if word.text in TENSES), "")
-        for at in _numbers(words):
-            if kind := _kind(words, at):
-                yield _counted(kind, words, at, clause.when, tense)
+        for at in numbers_in(words):
+            if kind := kind_of(words, at):
+                yield counted(kind, words, at, clause.when, tense)
 
 
-def _counted(kind: str, words: Sequence[Word], at: int, when: Sequence[Word], tense: str) -> Statement:
+def counted(kind: str, words: Sequence[Word], at: int, when: Sequence[Word], tense: str) -> Statement:
     """Return the statement of a clause with the number at an index."""
-    before, after = words[:at], words[at + 1 if kind in DAYS else at + 2 :]
+    placed = kind.endswith(PLACED)
+    before, after = words[: at - placed], words[at + 1 if placed or kind in DAYS else at + 2 :]
     return Statement(
         kind,
         Value("number", Decimal(words[at].key)),
         _stems(before) - (_DUE if kind == "due" else frozenset()),
         _stems(after),
         frozenset(after[n].key for n in range(1, len(after)) if _is_limited(after, n)),
-        _apart([*when, *before, *after]) - (_MONTHS if kind in DAYS else frozenset()),
-        frozenset(words[n].key for n in _numbers(words) if n != at and not _is_year(words[n])),
+        apart_in([*when, *before, *after]) - (MONTHS if kind in DAYS else frozenset()),
+        frozenset(words[n].key for n in numbers_in(words) if n != at and not is_year(words[n])),
         _bounds(before[-_REACH:]),
         tense,
     )
 
 
-def _kind(words: Sequence[Word], at: int) -> str | None:
-    """Return the thing that a number counts; one of DAYS next to a month; None if it is unclear."""
-    if not _DECIMAL.fullmatch(words[at].key) or _is_year(words[at]):
+def kind_of(words: Sequence[Word], at: int) -> str | None:
+    """Return the thing that a number counts, or the place that has it; one of DAYS next to a month; None if it is
+    unclear."""
+    if not _DECIMAL.fullmatch(words[at].key) or is_year(words[at]):
         return None
+    if at and words[at - 1].text in _PLACED:
+        return f"{words[at - 1].key}{PLACED}"
     near = [words[n] for n in (at - 1, at + 1) if 0 <= n < len(words)]
-    if len(words[at].key) < 3 and any(word.text in _MONTHS for word in near):
-        return "due" if {word.text for word in words[:at]} & {"by", "deadline", "due"} else "day"
+    if len(words[at].key) < 3 and any(word.text in MONTHS for word in near):
+        return "due" if {word.text for word in words[:at]} & BEFORE_DUE else "day"
     after = words[at + 1] if at + 1 < len(words) else None
     if after is None or after.kind is not WordKind.WORD:
         return None
@@ -180,13 +184,13 @@ def _kind(words: Sequence[Word], at: int) -> str | None:
 def _event(words: Sequence[Word]) -> Statement | None:
     """Return the event that happened once, and its date; None for a clause without one."""
     verbs = [word for word in words if word.kind is not WordKind.NAME and word.key in EVENTS]
-    numbers = _numbers(words)
-    years = [n for n in numbers if _is_year(words[n])]
+    numbers = numbers_in(words)
+    years = [n for n in numbers if is_year(words[n])]
     if len(verbs) != 1 or len(years) != 1 or set(numbers) - {years[0] - 1, years[0]}:
         return None
     end = years[0] + 1
     start = years[0]
-    while start and (words[start - 1].text in _MONTHS or start - 1 in numbers):
+    while start and (words[start - 1].text in MONTHS or start - 1 in numbers):
         start -= 1
     if not start or words[start - 1].text not in {"in", "on"} or _bounds(words[:start]):
         return None
@@ -196,12 +200,13 @@ def _event(words: Sequence[Word]) -> Statement | None:
     return Statement(EVENTS[verbs[0].key], value, _stems(rest) - {verbs[0].key} - asides)
 
 
-def _numbers(words: Sequence[Word]) -> list[int]:
+def numbers_in(words: Sequence[Word]) -> list[int]:
     """Return the indices of the numbers."""
     return [n for n, word in enumerate(words) if word.kind is WordKind.NUMBER]
 
 
-def _is_year(word: Word) -> bool:
+def is_year(word: Word) -> bool:
+    """Tell whether a word is a year."""
     return word.kind is WordKind.NUMBER and _YEAR.fullmatch(word.text) is not None
 
 
@@ -223,7 +228,7 @@ def _is_aside(words: Sequence[Word], at: int) -> bool:
     return not near and (placed or any(word.key == SUBJECT for word in words))
 
 
-def _apart(words: Iterable[Word]) -> frozenset[str]:
+def apart_in(words: Iterable[Word]) -> frozenset[str]:
     """Return the words that distinguish things or times, in the singular."""
     texts = (text for word in words for text in (word.text, word.text.removesuffix("s")))
     return frozenset(text for text in texts if text in _APART)
@@ -234,7 +239,7 @@ def _bounds(words: Iterable[Word]) -> frozenset[str]:
 
 
 def _stems(words: Iterable[Word]) -> frozenset[str]:
-    kept = (word for word in words if word.kind in {WordKind.WORD, WordKind.NAME} and word.text not in _MONTHS)
+    kept = (word for word in words if word.kind in {WordKind.WORD, WordKind.NAME} and word.text not in MONTHS)
     telling = (word.key for word in kept if word.key not in LIGHT or word.text.endswith("ing"))  # "the opening"
     return frozenset(_MEASURES.get(key, key) for key in telling)
 
