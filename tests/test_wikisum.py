@@ -34,6 +34,14 @@ def test_a_summary_cites_its_sources(tmp_path: Path) -> None:
     assert steps[0] == "reading 1 source"
 
 
+def test_a_note_of_five_words_is_a_source(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Ferry leaves at noon daily.")
+    (tmp_path / "b.txt").write_text("Ferry")
+    summary = wikisum.summarize([tmp_path / "a.txt", tmp_path / "b.txt"], "Ferry")
+    assert [one.text for one in summary.sentences] == ["Ferry leaves at noon daily."]
+    assert [source.refused for source in summary.sources] == [None, "it has only one word: expected at least 3"]
+
+
 def test_a_missing_file_and_no_source_are_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"nothing\.md"):
         wikisum.summarize([tmp_path / "nothing.md"])

@@ -54,7 +54,7 @@ def summary_view(summary: CitedSummary, choice: str, systems: Mapping[str, str])
     sources = []
     for source in summary.sources:
         paragraphs = [
-            {"text": item.text, "refused": item.refused, "marked": _marked(cited.get((source.number, position)))}
+            {"text": item.shown, "refused": item.refused, "marked": _marked(cited.get((source.number, position)))}
             for position, item in enumerate(source.paragraphs)
             if position < _SHOWN_PARAGRAPHS or (source.number, position) in cited
         ]
@@ -66,7 +66,7 @@ def summary_view(summary: CitedSummary, choice: str, systems: Mapping[str, str])
     return {
         "summary": summary,
         "sources": sources,
-        "texts": {passage.number: passage.text for passage in summary.passages},
+        "texts": {passage.number: passage.shown for passage in summary.passages},
         "names": {passage.number: _named(titles.get(passage.source, ""), passage) for passage in summary.passages},
         "others": {name: label for name, label in systems.items() if name not in used},
     }
@@ -91,10 +91,10 @@ def _marked(passage: Passage | None) -> dict[str, Any] | None:
         return None
     quoted = re.compile("|".join(map(re.escape, sorted(passage.quotes, key=len, reverse=True))) or "(?!)")
     parts, end = list[tuple[str, bool]](), 0
-    for match in quoted.finditer(passage.text):
-        parts += [(passage.text[end : match.start()], False), (match[0], True)]
+    for match in quoted.finditer(passage.shown):
+        parts += [(passage.shown[end : match.start()], False), (match[0], True)]
         end = match.end()
-    return {"number": passage.number, "parts": [*parts, (passage.text[end:], False)]}
+    return {"number": passage.number, "parts": [*parts, (passage.shown[end:], False)]}
 
 
 _ENVIRONMENT.globals["around"] = _around

@@ -16,12 +16,22 @@ _EACH = "each passage says one"
 _TESTED: dict[Verdict, str] = read_data("tasks.cited_summary", "words.toml")["found"]
 
 
+def on_one_line(text: str) -> str:
+    """Return a text in which a sign joins the lines of notes."""
+    return " · ".join(text.split("\n"))
+
+
 @dataclass(frozen=True)
 class Paragraph:
     """A paragraph of a source, and why it was not used; None for one that was."""
 
     text: str
     refused: str | None = None
+
+    @property
+    def shown(self) -> str:
+        """Its text for people, on one line."""
+        return on_one_line(self.text)
 
 
 @dataclass(frozen=True)
@@ -64,6 +74,11 @@ class Passage:
     def place(self) -> str:
         """Its place in its source, for people."""
         return place_of(self.position, self.page)
+
+    @property
+    def shown(self) -> str:
+        """Its text for people, on one line."""
+        return on_one_line(self.text)
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ def _parts(summary: CitedSummary) -> Iterator[DocumentPart]:
     yield DocumentPart("heading", "Passages")
     for passage in summary.passages:
         place = f"{names.get(passage.source, 'unknown')}, {passage.place}"
-        yield DocumentPart("sentence", f"[{passage.number}] {place}: {clean(passage.text)}")
+        yield DocumentPart("sentence", f"[{passage.number}] {place}: {clean(passage.shown)}")
     yield DocumentPart("heading", "Sources")
     for source in summary.sources:
         refused = f" Not used: {clean(source.refused)}." if source.refused else ""

@@ -171,7 +171,7 @@ def _mark(sentence: SummarySentence) -> str:
 
 def _passage(passage: Passage, sources: Sequence[SummarySource]) -> str:
     name = sources[passage.source - 1].name if passage.source else "unknown"
-    return f"[^{passage.number}]: {_name(name)}, {passage.place}: {escape(passage.text)}"
+    return f"[^{passage.number}]: {_name(name)}, {passage.place}: {escape(passage.shown)}"
 
 
 def _source(source: SummarySource) -> str:

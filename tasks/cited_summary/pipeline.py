@@ -15,9 +15,17 @@ from models.extractive import first_words
 from storage.schemas import DOCUMENTS, FEATURES, PARAGRAPHS
 from tasks.chat.client import ChatError
 from tasks.chat.completions import NoAnswerError
-from tasks.cited_summary.cited import EMPTY, CitedSummary, PassageNumbers, SummarySentence, counted, support_note
+from tasks.cited_summary.cited import (
+    EMPTY,
+    CitedSummary,
+    PassageNumbers,
+    SummarySentence,
+    SummarySource,
+    counted,
+    support_note,
+)
 from tasks.cited_summary.deciding import Attempt, Request, decide
-from tasks.cited_summary.reading import article, fetch, list_sources, read_notes, suggest_title
+from tasks.cited_summary.reading import article, fetch, keep_notes, list_sources, read_notes, suggest_title
 from tasks.cited_summary.settings import Choice, SummarySettings
 from tasks.cited_summary.sources import GivenSource
 from tasks.cited_summary.systems import SummarySystem
@@ -88,20 +96,19 @@ def summarize(
     topic = article(question or title)
     kept = system.paragraphs.model_copy(update={"filter": settings.filter})
     built = build_paragraphs(topic, documents, kept, words=system.words)
-    paragraphs = pa.Table.from_batches(built, schema=PARAGRAPHS.schema)
+    paragraphs = keep_notes(pa.Table.from_batches(built, schema=PARAGRAPHS.schema), documents)
     sources = list_sources(given, frontier, documents, paragraphs, settings.language)
     texts = paragraphs["text"].filter(pc.is_null(paragraphs["drop_reason"])).to_pylist()
     request = Request(system, choice, settings.writer, bool(question), settings.words)
     system = decide(request, texts)
     number_of = {row["url"]: row["rank"] + 1 for row in frontier.to_pylist() if row["drop_reason"] is None}
-    named = {number: source.title or source.name for number, source in enumerate(sources, 1)}
     try:
-        made = _cited(title, question, topic, paragraphs, system, settings, number_of, named, progress)
+        made = _cited(title, question, topic, paragraphs, system, settings, number_of, sources, progress)
         attempt = Attempt(system, made.sentences)
     except (ChatError, NoAnswerError) as fault:
         attempt = Attempt(system, fault=str(fault))
     if (system := decide(request, texts, attempt)) is not attempt.system:
-        made = _cited(title, question, topic, paragraphs, system, settings, number_of, named, progress)
+        made = _cited(title, question, topic, paragraphs, system, settings, number_of, sources, progress)
     notes = [system.note] if system.note else []
     if settings.headings and system.summarizer is not None:
         notes.append(f"{system.name} writes no headings.")
@@ -161,17 +168,18 @@ def _cited(
     system: SummarySystem,
     settings: SummarySettings,
     number_of: Mapping[str, int],
-    named: Mapping[int, str],
+    sources: Sequence[SummarySource],
     progress: Report,
 ) -> _Made:
-    """Return what a system writes; `number_of` has the sources' numbers by URL, `named` their titles by number."""
+    """Return what a system writes; `number_of` has the sources' numbers by URL."""
     begun = 0.75 if system.summarizer or system.writer else 0.9  # the extractive system may replace it, and is quick
     progress(Progress("ranking paragraphs", begun))
     features = pa.Table.from_batches(compute_features(topic, paragraphs, system.words), schema=FEATURES.schema)
     ranked = rank_paragraphs(topic, paragraphs, features, system.ranker, system.ranking)
     left_out = 0
     rows = ranked.select(["text", "url", "position"]).to_pylist()
-    passages = [PilePassage(row["text"], row["url"], row["position"]) for row in rows]
+    of = {url: sources[number - 1] for url, number in number_of.items()}
+    passages = [PilePassage(row["text"], row["url"], row["position"], of[row["url"]].title or "") for row in rows]
     pages = {
         (row["url"], row["position"]): row["page"] for row in paragraphs.select(["url", "position", "page"]).to_pylist()
     }
@@ -188,7 +196,8 @@ def _cited(
             sections = [("", Summary("\n".join(found)))]
             told = [one for one in told if any(map(one.stated_in, found))]
         elif system.writer is None:
-            headings = [named[number] for number, _ in places] if settings.headings else None
+            named = [of[passage.source].title or of[passage.source].name for passage in passages]
+            headings = named if settings.headings else None
             sections = _choose(title, passages, settings, headings, told)
         else:
             with open_writer(

@@ -23,9 +23,11 @@ from tasks.cited_summary.sources import GivenSource, is_web_address
 from tasks.crawl.crawl import crawl_batches
 from tasks.crawl.frontier import build_frontier
 from tasks.engine.data_files import read_data
+from tasks.extractive.notes import is_jotted, statements
 from tasks.fetching.http import Patience
 from tasks.fetching.journal import Journal
 from tasks.fetching.progress import CrawlProgress
+from tasks.paragraphs.filter import ParagraphReason
 from tasks.reporting.stages import meaning
 from tasks.text.content_words import content_words
 from tasks.text.language import has_finite_verb
@@ -45,6 +47,11 @@ _MOST_NAMES = 5  # of the texts, as titles to choose from
 _ENGINES = ("plain", "markdown", "word", "slides", "opendocument")  # of tasks/extraction/engines.py that read notes
 _FEWEST = 4  # words of a line that states something
 _MOST = 80  # words of a paragraph of notes
+# Reasons against a paragraph of a page that say nothing against a line of a note.
+_SHORT = frozenset({ParagraphReason.TOO_SHORT, ParagraphReason.NO_SENTENCE, ParagraphReason.MOSTLY_SYMBOLS})
+_SHORT_NOTE = 40  # words of a note of which every line is read
+_FEWEST_OF_NOTE = 3  # words that say something
+_SHORT_SENTENCE = re.compile(r"[^\W\d_a-z].*[.!]", re.DOTALL)
 _BULLET = re.compile(r"[-*•–] +(?=\w)")  # before an item of a list
 _NUMBER = re.compile(r"(\d{1,3})[.)] +(?=\w)")
 _STATES = re.compile(r"[A-Z0-9\"“(].*[\w)\"”%]", re.DOTALL)
@@ -113,7 +120,8 @@ def file_url(index: int, source: GivenSource) -> str:
 
 def read_notes(documents: pa.Table) -> pa.Table:
     """Return DOCUMENTS rows in which notes are prose. In plain text and Markdown, lines that state something without an
-    end get a full stop, and lines that follow one another become one paragraph."""
+    end get a full stop, and lines that follow one another become one paragraph. So do neighbouring lines without a
+    sentence if one of them has a value ("deadline 28 February"); they stay lines of it."""
     rows = documents.to_pylist()
     for row in rows:
         if row["engine"] not in _ENGINES:
@@ -122,7 +130,7 @@ def read_notes(documents: pa.Table) -> pa.Table:
         noted = [
             (text, page)
             for page, lines in groupby(zip(row["paragraphs"], pages, strict=True), key=itemgetter(1))
-            for text in _joined(_without_item_marks([line for line, _ in lines]))
+            for text in _joined(_jotted_together(_without_item_marks([line for line, _ in lines])))
         ]
         if (paragraphs := [text for text, _ in noted]) != row["paragraphs"]:
             # Repeated lines of a host are recognised by their original form, and among pages alone.
@@ -141,6 +149,20 @@ def _without_item_marks(lines: Sequence[str]) -> list[str]:
         line[match.end() :] if (match := (_NUMBER if listed and number else _BULLET).match(line)) else line
         for line, number in zip(lines, numbers, strict=True)
     ]
+
+
+def _jotted_together(lines: Sequence[str]) -> list[str]:
+    """Join neighbouring lines without a sentence, by line breaks, if one of them states a value."""
+    result = list[str]()
+    for jotted, group in groupby(lines, lambda line: is_jotted(line) and not _is_note(line, len(written_words(line)))):
+        run = list(group)
+        text = "\n".join(run)
+        result += [text] if jotted and _states_value(text) else run
+    return result
+
+
+def _states_value(text: str) -> bool:
+    return next(statements("", text), None) is not None
 
 
 def _joined(lines: Sequence[str]) -> list[str]:
@@ -163,6 +185,34 @@ def _joined(lines: Sequence[str]) -> list[str]:
 def _is_note(line: str, words: int) -> bool:
     stated = words >= _FEWEST and _STATES.fullmatch(line) and not _ASKS.match(line)
     return bool(stated) and (has_finite_verb(line) or _PRESENT.match(line) is not None)
+
+
+def keep_notes(paragraphs: pa.Table, documents: pa.Table) -> pa.Table:
+    """Return PARAGRAPHS rows of which those of notes are kept that are only too short for a paragraph of a page:
+    sentences and lines with a value, and all of a short note. `documents`: DOCUMENTS rows, by `read_notes`."""
+    sizes = {
+        row["url"]: sum(len(written_words(text)) for text in row["paragraphs"] or ())
+        for row in documents.select(["url", "engine", "paragraphs"]).to_pylist()
+        if row["engine"] in _ENGINES
+    }
+    rows = paragraphs.select(["url", "text", "drop_reason"]).to_pylist()
+    known = {row["text"].casefold() for row in rows if row["drop_reason"] is None}
+    reasons = list[str | None]()
+    for row in rows:
+        reason, text = row["drop_reason"], row["text"]
+        if reason in _SHORT and row["url"] in sizes and _is_usable(text, sizes[row["url"]]):
+            reason = ParagraphReason.DUPLICATE if text.casefold() in known else None
+            known.add(text.casefold())
+        reasons.append(reason)
+    column = paragraphs.schema.get_field_index("drop_reason")
+    return paragraphs.set_column(column, paragraphs.schema.field(column), pa.array(reasons, pa.string()))
+
+
+def _is_usable(text: str, size: int) -> bool:
+    """Tell whether a paragraph of a note of so many words says something."""
+    words = len(written_words(text))
+    said = size <= _SHORT_NOTE or _SHORT_SENTENCE.fullmatch(text) is not None
+    return (words >= _FEWEST_OF_NOTE and said) or _states_value(text)
 
 
 def suggest_title(documents: pa.Table, names: Sequence[str]) -> str:
@@ -228,6 +278,9 @@ def _nothing_kept(paragraphs: Sequence[Paragraph], language: str | None) -> str 
     if "duplicate" in refused:  # headings and other text that is not prose may be most of a copied page
         return "it says nothing that an earlier source does not say: every usable paragraph is a repetition"
     reason = refused.most_common(1)[0][0]
+    words = sum(len(written_words(paragraph.text)) for paragraph in paragraphs)
+    if words < _FEWEST_OF_NOTE:
+        return f"it has only {'one word' if words == 1 else f'{words} words'}: expected at least {_FEWEST_OF_NOTE}"
     if reason == "language":
         return f"its text is not in the language of the summary, {language!r}"
     count, total = sum(paragraph.refused == reason for paragraph in paragraphs), len(paragraphs)

@@ -33,6 +33,8 @@ _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _OPEN_END = re.compile(r"""[^.!?…:;|"”'’)\]>。！？]$""")
 _LINE = 40  # characters; a line at least as long that ends within a sentence was wrapped
 _LABEL = 20  # characters; a shorter lower-case line that ends no sentence is a label ("read more")
+_NARROW = 45  # bytes in UTF-8; at so few nobody wraps a text
+_ITEM = re.compile(r"\n(?= {0,8}[-*•–] +\w)")
 _WRAPPED = 100  # characters; text whose lines are all shorter is wrapped by hand, so a line break is not a paragraph
 
 
@@ -97,11 +99,19 @@ def _titles(tree: html.HtmlElement) -> Iterator[str]:
 
 
 def plain_paragraphs(text: str) -> list[str]:
-    """Return the paragraphs of plain text: its lines or, if it is wrapped by hand, the parts between blank lines."""
+    """Return the paragraphs of plain text: its lines or, if it is wrapped by hand, the parts between blank lines. A
+    part of short lines, or of items of a list, was not wrapped."""
     lines = [line for line in text.split("\n") if line.strip()]
     wrapped = _BLANK_LINE.search(text.strip()) and all(len(line) <= _WRAPPED for line in lines)
-    parts = _BLANK_LINE.split(text) if wrapped else lines
+    parts = [each for part in _BLANK_LINE.split(text) for each in _unwrapped(part)] if wrapped else lines
     return [paragraph for paragraph in (" ".join(part.split()) for part in parts) if paragraph]
+
+
+def _unwrapped(part: str) -> list[str]:
+    """Return a part of a text between blank lines as its paragraphs."""
+    if all(len(line.encode()) <= _NARROW for line in part.split("\n")):
+        return part.split("\n")
+    return _ITEM.split(part)
 
 
 def join_wrapped(lines: Iterable[str]) -> list[str]:

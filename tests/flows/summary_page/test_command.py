@@ -56,6 +56,13 @@ def test_standard_input_becomes_a_markdown_file_and_progress_goes_to_the_termina
 
 
 @pytest.mark.integration
+def test_a_note_of_five_words_is_a_source(here: Here) -> None:
+    code, written, _ = here("--title", "Ferry", "-", stdin="Ferry leaves at noon daily.")
+    assert code == 0
+    assert "Ferry leaves at noon daily. [1]" in written
+
+
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -85,6 +85,12 @@ def test_a_file_becomes_a_cited_summary_and_the_rest_says_why_not(page: str, sum
     assert "etc/" not in shown
 
 
+def test_a_note_of_five_words_is_a_source_and_one_word_is_none(page: str) -> None:
+    shown = get(made(page, sources=[{"text": "Ferry leaves at noon daily."}, {"text": "Ferry"}])).text
+    assert shown.count('class="support said"') == 1
+    assert "it has only one word: expected at least 3" in shown
+
+
 def test_an_answer_is_kept_with_its_summary_and_goes_with_it(page: str) -> None:
     asked = made(page, sources=[{"text": "The tower was built in 1847.\nThe keeper of the tower was Ann Molloy."}])
     id_ = asked.rpartition("/")[2]

@@ -97,3 +97,51 @@ def test_a_list_without_full_stops_is_summarized_and_cited():
         summary, _ = summarized(given, title="Skerry ferry")
         assert "The Skerry ferry was opened in 1974." in [sentence.text for sentence in summary.sentences]
         assert all(sentence.verdict == "said" for sentence in summary.sentences)
+
+
+def test_neighbouring_lines_with_a_value_stay_lines_of_one_paragraph():
+    lines = ["Choir trip", "- deadline 28 February", "price 20 euros", "The trip was announced in May", "Bring cake"]
+    assert paragraphs(lines) == [
+        "Choir trip\ndeadline 28 February\nprice 20 euros",
+        "The trip was announced in May.",
+        "Bring cake",
+    ]
+
+
+@pytest.mark.integration
+def test_short_notes_are_sources_and_one_or_two_words_are_refused_with_their_number():
+    given = files(
+        a_txt="Ferry leaves at noon daily.",
+        b_txt="ferry",
+        c_txt="ferry leaves",
+        d_md="Ferry leaves at noon daily.",
+        e_txt="dogs must wear leads",
+    )
+    summary, _ = summarized(given, title="Ferry")
+    assert [source.refused for source in summary.sources] == [
+        None,
+        "it has only one word: expected at least 3",
+        "it has only 2 words: expected at least 3",
+        "it says nothing that an earlier source does not say: every usable paragraph is a repetition",
+        None,
+    ]
+    assert [(one.text, one.verdict) for one in summary.sentences] == [("Ferry leaves at noon daily.", "said")]
+    (alone,) = summarized(files(e_txt="dogs must wear leads"), title="Ferry")[0].sentences
+    assert (alone.text, alone.verdict) == ("dogs must wear leads", "said")
+
+
+@pytest.mark.integration
+def test_what_two_notes_say_differently_is_listed_with_their_lines_as_passages():
+    given = files(
+        a_txt="Choir trip\n\n- deadline 28 February\n- price 20 euros\n\nmeeting in room 4\n",
+        b_txt="trip of the choir\ndeadline 15 March\nPrice: 20 euros\nmeeting in room 6",
+    )
+    summary, _ = summarized(given, title="Choir trip")
+    assert [one.sides for one in summary.differing] == [
+        ("deadline 28 February", "deadline 15 March"),
+        ("meeting in room 4", "meeting in room 6"),
+    ]
+    assert [passage.shown for passage in summary.passages] == [
+        "Choir trip · deadline 28 February · price 20 euros · meeting in room 4",
+        "trip of the choir · deadline 15 March · Price: 20 euros · meeting in room 6",
+    ]

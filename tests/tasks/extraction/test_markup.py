@@ -40,7 +40,19 @@ def test_plain_text_has_a_paragraph_a_line():
 
 
 def test_plain_text_wrapped_by_hand_has_a_paragraph_a_block():
-    assert plain_paragraphs("One\nline.\n \nTwo\n  lines.\n\n\n") == ["One line.", "Two lines."]
+    first = "The ferry that crosses the sound was opened in the year\nof the fair."
+    assert plain_paragraphs(f"{first}\n \nTwo\n  lines.\n\n\n") == [first.replace("\n", " "), "Two", "lines."]
+
+
+def test_short_lines_and_items_of_a_list_were_not_wrapped_by_hand():
+    item = "- the ferry that crosses the sound was opened in the year\n  of the fair"
+    assert plain_paragraphs(f"Choir trip\ndeadline 1 May\n\nTo do:\n{item}\n* 2 - 3 boats\n") == [
+        "Choir trip",
+        "deadline 1 May",
+        "To do:",
+        "- the ferry that crosses the sound was opened in the year of the fair",
+        "* 2 - 3 boats",
+    ]
 
 
 WRAPPED = "Following the signing of the arbitration, Germany and Italy"
