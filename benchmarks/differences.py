@@ -39,7 +39,9 @@ def pairs() -> Iterator[NotePair]:
 
 
 def _ours(pair: NotePair) -> bool:
-    passages = [PilePassage(text.replace(" / ", "\n"), str(number)) for number, text in enumerate(pair.notes)]
+    passages = [
+        PilePassage(text.replace(" / ", "\n"), str(number), note=True) for number, text in enumerate(pair.notes)
+    ]
     return any(not item.changed for item in find_differences(pair.title, passages))
 
 

@@ -25,7 +25,15 @@ from tasks.cited_summary.cited import (
     support_note,
 )
 from tasks.cited_summary.deciding import Attempt, Request, decide
-from tasks.cited_summary.reading import article, fetch, keep_notes, list_sources, read_notes, suggest_title
+from tasks.cited_summary.reading import (
+    NOTE_ENGINES,
+    article,
+    fetch,
+    keep_notes,
+    list_sources,
+    read_notes,
+    suggest_title,
+)
 from tasks.cited_summary.settings import Choice, SummarySettings
 from tasks.cited_summary.sources import GivenSource
 from tasks.cited_summary.systems import SummarySystem
@@ -102,13 +110,15 @@ def summarize(
     request = Request(system, choice, settings.writer, bool(question), settings.words)
     system = decide(request, texts)
     number_of = {row["url"]: row["rank"] + 1 for row in frontier.to_pylist() if row["drop_reason"] is None}
+    engines = dict(zip(documents["url"].to_pylist(), documents["engine"].to_pylist(), strict=True))
+    of = {url: _ReadSource(sources[number - 1], engines.get(url) in NOTE_ENGINES) for url, number in number_of.items()}
     try:
-        made = _cited(title, question, topic, paragraphs, system, settings, number_of, sources, progress)
+        made = _cited(title, question, topic, paragraphs, system, settings, of, progress)
         attempt = Attempt(system, made.sentences)
     except (ChatError, NoAnswerError) as fault:
         attempt = Attempt(system, fault=str(fault))
     if (system := decide(request, texts, attempt)) is not attempt.system:
-        made = _cited(title, question, topic, paragraphs, system, settings, number_of, sources, progress)
+        made = _cited(title, question, topic, paragraphs, system, settings, of, progress)
     notes = [system.note] if system.note else []
     if settings.headings and system.summarizer is not None:
         notes.append(f"{system.name} writes no headings.")
@@ -149,6 +159,14 @@ def _counted(pages: pa.Table, progress: Report) -> Iterator[pa.RecordBatch]:
         yield from pages.slice(index, 1).to_batches()
 
 
+@dataclass(frozen=True)
+class _ReadSource:
+    """A source in the list of the summary, and whether it is a note."""
+
+    listed: SummarySource
+    note: bool
+
+
 @dataclass
 class _Made:
     """A system's text, its citations, the number of its sentences that were left out, and the differences between
@@ -167,23 +185,24 @@ def _cited(
     paragraphs: pa.Table,
     system: SummarySystem,
     settings: SummarySettings,
-    number_of: Mapping[str, int],
-    sources: Sequence[SummarySource],
+    of: Mapping[str, _ReadSource],
     progress: Report,
 ) -> _Made:
-    """Return what a system writes; `number_of` has the sources' numbers by URL."""
+    """Return what a system writes; `of` has the sources by URL."""
     begun = 0.75 if system.summarizer or system.writer else 0.9  # the extractive system may replace it, and is quick
     progress(Progress("ranking paragraphs", begun))
     features = pa.Table.from_batches(compute_features(topic, paragraphs, system.words), schema=FEATURES.schema)
     ranked = rank_paragraphs(topic, paragraphs, features, system.ranker, system.ranking)
     left_out = 0
     rows = ranked.select(["text", "url", "position"]).to_pylist()
-    of = {url: sources[number - 1] for url, number in number_of.items()}
-    passages = [PilePassage(row["text"], row["url"], row["position"], of[row["url"]].title or "") for row in rows]
+    passages = [
+        PilePassage(row["text"], row["url"], row["position"], of[row["url"]].listed.title or "", of[row["url"]].note)
+        for row in rows
+    ]
     pages = {
         (row["url"], row["position"]): row["page"] for row in paragraphs.select(["url", "position", "page"]).to_pylist()
     }
-    places = [(number_of[passage.source], passage.position) for passage in passages]
+    places = [(of[passage.source].listed.number, passage.position) for passage in passages]
     told = find_differences(title, passages)
     sections = [("", Summary(""))]
     if passages:
@@ -196,7 +215,7 @@ def _cited(
             sections = [("", Summary("\n".join(found)))]
             told = [one for one in told if any(map(one.stated_in, found))]
         elif system.writer is None:
-            named = [of[passage.source].title or of[passage.source].name for passage in passages]
+            named = [passage.title or of[passage.source].listed.name for passage in passages]
             headings = named if settings.headings else None
             sections = _choose(title, passages, settings, headings, told)
         else:

@@ -24,6 +24,7 @@ from tasks.crawl.crawl import crawl_batches
 from tasks.crawl.frontier import build_frontier
 from tasks.engine.data_files import read_data
 from tasks.extractive.notes import is_jotted, statements
+from tasks.extractive.pile import PilePassage
 from tasks.fetching.http import Patience
 from tasks.fetching.journal import Journal
 from tasks.fetching.progress import CrawlProgress
@@ -44,7 +45,7 @@ _NO_NAME = "|".join(read_data("tasks.cited_summary", "words.toml")["no_name"].sp
 _NAME = re.compile(rf"(?<![\w’'-])(?!(?:{_NO_NAME})\b)[A-Z][\w’'-]*(?: (?:of |of the |de |von )?[A-Z][\w’'-]*){{1,5}}")
 _MOST_NAMES = 5  # of the texts, as titles to choose from
 # Of notes.
-_ENGINES = ("plain", "markdown", "word", "slides", "opendocument")  # of tasks/extraction/engines.py that read notes
+NOTE_ENGINES = ("plain", "markdown", "word", "slides", "opendocument")  # of tasks/extraction/engines.py that read notes
 _FEWEST = 4  # words of a line that states something
 _MOST = 80  # words of a paragraph of notes
 # Reasons against a paragraph of a page that say nothing against a line of a note.
@@ -124,7 +125,7 @@ def read_notes(documents: pa.Table) -> pa.Table:
     sentence if one of them has a value ("deadline 28 February"); they stay lines of it."""
     rows = documents.to_pylist()
     for row in rows:
-        if row["engine"] not in _ENGINES:
+        if row["engine"] not in NOTE_ENGINES:
             continue
         pages = row["page_numbers"] or [0] * len(row["paragraphs"])
         noted = [
@@ -162,7 +163,7 @@ def _jotted_together(lines: Sequence[str]) -> list[str]:
 
 
 def _states_value(text: str) -> bool:
-    return next(statements("", text), None) is not None
+    return next(statements("", PilePassage(text, note=True)), None) is not None
 
 
 def _joined(lines: Sequence[str]) -> list[str]:
@@ -193,7 +194,7 @@ def keep_notes(paragraphs: pa.Table, documents: pa.Table) -> pa.Table:
     sizes = {
         row["url"]: sum(len(written_words(text)) for text in row["paragraphs"] or ())
         for row in documents.select(["url", "engine", "paragraphs"]).to_pylist()
-        if row["engine"] in _ENGINES
+        if row["engine"] in NOTE_ENGINES
     }
     rows = paragraphs.select(["url", "text", "drop_reason"]).to_pylist()
     known = {row["text"].casefold() for row in rows if row["drop_reason"] is None}

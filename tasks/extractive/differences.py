@@ -97,7 +97,7 @@ def find_differences(title: str, passages: Sequence[PilePassage]) -> list[Differ
     states two values itself counts for neither."""
     groups: defaultdict[object, list[Statement]] = defaultdict(list)
     for number, passage in enumerate(passages):
-        for item in statements(title, passage.text, number, passage.title):
+        for item in statements(title, passage, number):
             groups[item.kind, item.others, item.bounds, item.apart, item.uncertain].append(item)
     sides = [side for group in groups.values() for side in _differing(title, group, passages)]
     results: dict[frozenset[tuple[int, str]], Difference] = {}

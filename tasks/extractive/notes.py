@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from models.sentences import split_sentences
 from tasks.engine.data_files import read_data
+from tasks.extractive.pile import PilePassage
 from tasks.extractive.simple_clauses import SUBJECT, Referents, verb_of
 from tasks.extractive.statements import (
     CLOCK,
@@ -69,14 +70,13 @@ class _Heading:
             self.updates |= any(word.text in _UPDATES for word in words)
 
 
-def statements(title: str, text: str, passage: int = 0, source: str = "") -> Iterator[Statement]:
-    """Yield the statements of a text. `title`: of the sources; `passage`: the number of the text; `source`: title of
-    its source."""
-    referents, heading = Referents.of(title), _Heading(stems_of(source))
-    for line in text.split("\n"):
+def statements(title: str, passage: PilePassage, number: int = 0) -> Iterator[Statement]:
+    """Yield the statements of a passage. `title`: of the sources; `number`: of the passage."""
+    referents, heading = Referents.of(title), _Heading(stems_of(passage.title))
+    for line in passage.text.split("\n"):
         for sentence in split_sentences(line):
             piece = " ".join(sentence.split())
-            if is_jotted(piece):
+            if passage.note and is_jotted(piece):
                 items = list(_of_jotted(piece, referents, heading))
                 if not items:
                     heading.note(piece)
@@ -84,7 +84,7 @@ def statements(title: str, text: str, passage: int = 0, source: str = "") -> Ite
                 items = list(of_sentence(piece, referents))
             heading.first = False
             for item in items:
-                yield replace(item, passage=passage)
+                yield replace(item, passage=number)
 
 
 def is_jotted(line: str) -> bool:

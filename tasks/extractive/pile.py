@@ -38,6 +38,7 @@ class PilePassage:
     source: str = ""  # its page or file
     position: int = 0  # 0-based, in its source
     title: str = ""  # of its source
+    note: bool = False  # whether its source is a note, whose lines may state something without a sentence
 
 
 @dataclass(frozen=True)

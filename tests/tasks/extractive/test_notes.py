@@ -4,10 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.extractive.differences import find_differences, without_sides
+from tasks.extractive.differences import Difference, find_differences, without_sides
 from tasks.extractive.notes import is_jotted
 from tasks.extractive.pile import PilePassage
-from tests.tasks.extractive.test_differences import found, lines
+
+
+def found(title: str, *notes: str) -> list[Difference]:
+    """The differences of notes."""
+    return find_differences(title, [PilePassage(text, f"s{n}", note=True) for n, text in enumerate(notes)])
+
+
+def lines(title: str, *notes: str) -> list[str]:
+    return [item.line for item in found(title, *notes)]
 
 
 @pytest.mark.parametrize(
@@ -73,9 +81,17 @@ def test_notes_that_only_seem_to_differ_are_not_listed(title: str, one: str, oth
 
 
 def test_the_title_of_a_source_is_a_heading_too() -> None:
-    one, other = (PilePassage("price 20 euros", "a", 0, "Choir trip"), PilePassage("price 25 euros", "b", 0, "Museum"))
+    one, other, third = (
+        PilePassage(f"price {price} euros", str(price), 0, title, note=True)
+        for price, title in ((20, "Choir trip"), (25, "Museum"), (25, "Choir trip"))
+    )
     assert find_differences("School events", [one, other]) == []
-    assert len(find_differences("School events", [one, PilePassage("price 25 euros", "b", 0, "Choir trip")])) == 1
+    assert len(find_differences("School events", [one, third])) == 1
+
+
+def test_lines_of_pages_are_no_notes() -> None:
+    pages = [PilePassage(f"Mon, 21st Nov {hour}:00 (local time)", str(hour)) for hour in (19, 22)]
+    assert find_differences("World Cup", pages) == []
 
 
 def test_a_sentence_about_another_day_states_no_deadline() -> None:
