@@ -15,6 +15,7 @@ import pytest
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import DeploymentFilter, DeploymentFilterName
 from prefect.client.schemas.objects import FlowRun
+from prefect.events.worker import EventsWorker
 from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.states import Cancelling, Completed, Running, Scheduled, State
 
@@ -68,6 +69,8 @@ def server(tmp_path_factory: pytest.TempPathFactory, tiny_environment: dict[str,
         process = stack.enter_context(started(["prefect", "server", "start", "--port", str(port)], environment))
         assert wait_for_api(url, process, PATIENCE)
         stack.enter_context(temporary_settings({PREFECT_API_URL: url}))
+        EventsWorker.drain_all(at_exit=False)  # one of an earlier test's server would go on sending there
+        stack.callback(EventsWorker.drain_all, at_exit=False)
         create_work_pool("wikisum", "process")
         deploy(environment)
         yield environment
