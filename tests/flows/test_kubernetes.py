@@ -196,8 +196,8 @@ def test_the_pods_build_a_corpus_together(rendered: str, tmp_path: Path) -> None
             "--port=4300": f"--port={page}",
             "--host=0.0.0.0": "--host=127.0.0.1",
             "s3://bucket/wikisum": root,
+            "/tmp/": f"{tmp_path}/",  # first, because the project may lie below it
             "/app/": f"{PROJECT}/",
-            "/tmp/": f"{tmp_path}/",
         }
         text = rendered
         for there, instead in here.items():
