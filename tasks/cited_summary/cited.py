@@ -18,7 +18,7 @@ _TESTED: dict[Verdict, str] = read_data("tasks.cited_summary", "words.toml")["fo
 
 def on_one_line(text: str) -> str:
     """Return a text in which a sign joins the lines of notes."""
-    return " · ".join(text.split("\n"))
+    return " · ".join(line for line in text.split("\n") if line.strip())
 
 
 @dataclass(frozen=True)

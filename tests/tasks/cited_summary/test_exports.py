@@ -50,7 +50,7 @@ def test_every_citation_of_markdown_is_a_footnote():
     assert noted == re.findall(r"\[\^(\d+)\](?!:)", text) == ["1", "2"]
     assert "\\[1" not in text
     several = replace(SUMMARY.passages[0], text="One line.\n\n# Another")
-    assert to_markdown(replace(SUMMARY, passages=[several])).endswith("paragraph 4: One line. \\# Another\n")
+    assert to_markdown(replace(SUMMARY, passages=[several])).endswith("paragraph 4: One line. · \\# Another\n")
 
 
 def test_json_has_every_field_and_reads_back():

@@ -19,7 +19,7 @@ READS_LIKE = "it reads like a reference, a caption, a teaser or a comment rather
         ([HEADING, REFERENCE], f"1 of its 2 paragraphs: {READS_LIKE}"),  # one each: the heading is not why
         ([HEADING, HEADING, REFERENCE], f"1 of its 3 paragraphs: {READS_LIKE}"),
         ([HEADING, MENU], "1 of its 2 paragraphs: a menu or a list of links"),
-        ([HEADING], "its only paragraph: fewer than six words"),
+        ([("The light of Skerry", "too_short")], "its only paragraph: fewer than six words"),
         ([HEADING, HEADING], "2 of its 2 paragraphs: fewer than six words"),
     ],
 )
