@@ -48,7 +48,11 @@ def test_a_study_is_scored_and_published(prefect_server: None, tmp_path: Path) -
             1,
             "wikisum judge score stopped: absent has no key.json: expected the folder",
         ),
-        (["prepare", "--root", "absent", "--to", "s"], 1, "wikisum judge prepare stopped: root 'absent' does not exist"),
+        (
+            ["prepare", "--root", "absent", "--to", "s"],
+            1,
+            "wikisum judge prepare stopped: root 'absent' does not exist",
+        ),
         (["prepare", "--to", "s", "--task", "best"], 2, "task: Input should be 'qa', 'best-worst' or 'ratings'"),
         (["prepare"], 2, "parameter --to requires an argument"),
         (["prepaer"], 2, 'Did you mean "prepare"?'),
