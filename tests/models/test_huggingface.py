@@ -354,7 +354,5 @@ def test_a_target_longer_than_the_positions_is_refused() -> None:
 
 def test_a_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("models.presets.importlib.util.find_spec", lambda name: None)
-    with pytest.raises(
-        ValueError, match=r"architecture 'led' needs the library transformers.*'wikisum\[backbones\]'"
-    ):
+    with pytest.raises(ValueError, match=r"architecture 'led' needs the library transformers.*'wikisum\[backbones\]'"):
         build_summarizer("led-small", vocabulary_size=40)
