@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pyarrow as pa
 import pytest
@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from flows.summary_page.processes import Processes
 from storage.store import Store
+from tasks.chat.client import ChatError
 from tasks.cited_summary.pipeline import summarize
 from tasks.cited_summary.settings import SummarySettings
 from tasks.cited_summary.systems import find_system
@@ -312,7 +313,10 @@ def summarized(browser: Browser, address: str, scheme: str, width: int) -> Page:
     return page
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 768), ("light", 360)])
+VIEWS = [(scheme, width) for scheme in ("light", "dark") for width in (1280, 768, 360)]
+
+
+@pytest.mark.parametrize(("scheme", "width"), VIEWS)
 def test_sentences_are_changed_with_the_keyboard(
     browser: Browser, address: str, axe_faults: Callable[[Page], list[str]], scheme: str, width: int
 ) -> None:
@@ -326,10 +330,12 @@ def test_sentences_are_changed_with_the_keyboard(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.get_by_role("button", name="drop").first.press("Enter")
     expect(page.get_by_label("Sentence", exact=True)).to_have_count(1)
+    assert axe_faults(page) == []
     page.get_by_role("button", name="Keep as it was").press("Enter")
     expect(page.get_by_role("button", name="Edit")).to_be_focused()
     page.get_by_role("button", name="Edit").press("Enter")
     expect(page.get_by_label("Sentence", exact=True)).to_have_count(2)
+    assert axe_faults(page) == []
     page.get_by_role("button", name="move down").first.press("Enter")
     page.get_by_label("Sentence", exact=True).last.fill("The tower is 45 metres high.")
     pin = page.get_by_role("button", name="pin").last
@@ -341,6 +347,8 @@ def test_sentences_are_changed_with_the_keyboard(
     expect(page.locator(".support.not-supported")).to_have_count(1)
     expect(page.locator(".support.said")).to_have_count(1)
     expect(page.get_by_text("A reader changed this summary; its sentences were checked again.")).to_be_visible()
+    assert axe_faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert first != second
     page.get_by_role("link", name="Change it and write again").press("Enter")
     expect(page.get_by_text("The summary will begin with the sentence that you pinned.")).to_be_visible()
@@ -351,7 +359,7 @@ def test_sentences_are_changed_with_the_keyboard(
     page.context.close()
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 768), ("light", 360)])
+@pytest.mark.parametrize(("scheme", "width"), VIEWS)
 def test_questions_are_asked_with_the_keyboard_and_put_into_a_table(
     browser: Browser, address: str, axe_faults: Callable[[Page], list[str]], scheme: str, width: int
 ) -> None:
@@ -368,6 +376,7 @@ def test_questions_are_asked_with_the_keyboard_and_put_into_a_table(
     page.get_by_label("Ask a question").fill("Which bank lent the money?")
     page.get_by_role("button", name="Ask", exact=True).click()
     expect(page.locator(".note")).to_have_text("No sentence of the sources answers this question.")
+    assert axe_faults(page) == []
     page.get_by_role("link", name=TITLE).click()
     expect(page.locator("dt")).to_have_text(["Who was the last keeper?", "Which bank lent the money?"])
     page.get_by_role("link", name="Table of sources and questions").click()
@@ -384,6 +393,91 @@ def test_questions_are_asked_with_the_keyboard_and_put_into_a_table(
     assert written.splitlines()[0].endswith("source,How high is the tower?,Who built it?")
     page.get_by_role("row").last.get_by_role("link").click()
     expect(page.locator("#source-1")).to_have_attribute("open", "")
+    page.context.close()
+
+
+def drag(page: Page, selector: str, *paths: Path) -> None:
+    """Drag files of this machine over an element with the mouse, and drop them there."""
+    box = page.locator(selector).bounding_box()
+    assert box is not None
+    mouse = page.context.new_cdp_session(page)
+    for step in ("dragEnter", "dragOver", "drop"):
+        data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
+        where = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+        mouse.send("Input.dispatchDragEvent", {"type": step, "data": data, **where})
+
+
+def test_files_are_dropped_by_mouse_in_their_field_and_beside_it(page: Page, address: str, tmp_path: Path) -> None:
+    page.goto(address)
+    page.get_by_label("Title").fill(TITLE)
+    drag(page, "#drop", file(tmp_path, "history.txt", HISTORY), file(tmp_path, "today.html", TODAY))
+    expect(page.locator("#chosen li span")).to_have_text(["history.txt", "today.html"])
+    drag(page, "label[for=title]", file(tmp_path, "notes.txt", "Skerry Point has a café in summer."))
+    expect(page.locator("#chosen li span")).to_have_text(["history.txt", "today.html", "notes.txt"])
+    expect(page.get_by_label("Title")).to_have_value(TITLE)
+    page.get_by_role("button", name="remove today.html").press("Enter")
+    expect(page.get_by_label("Files", exact=True)).to_be_focused()
+    (tmp_path / "folder").mkdir()
+    drag(page, "#drop", tmp_path / "folder")
+    expect(page.get_by_role("alert")).to_have_text("folder is a folder: choose its files, or drop them.")
+    page.get_by_role("button", name="Summarize").click()
+    expect(page.locator("#source-1 .name")).to_have_text("history.txt")
+    expect(page.locator("#source-2 .name")).to_have_text("notes.txt")
+    expect(page.locator("ol.sentences .text", has_text="whale oil")).to_have_count(1)
+
+
+@pytest.mark.parametrize(("scheme", "width"), VIEWS)
+def test_axe_finds_nothing_where_something_is_wrong(
+    browser: Browser, address: str, axe_faults: Callable[[Page], list[str]], scheme: str, width: int, tmp_path: Path
+) -> None:
+    page = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme).new_page()
+
+    def check(state: str) -> None:
+        assert axe_faults(page) == [], state
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, state
+
+    page.goto(address)
+    drag(
+        page, "#drop", file(tmp_path, "large.txt", "x" * 2_000_000), file(tmp_path, "a.txt", f"{TITLE}\ncost 20 euros")
+    )
+    expect(page.get_by_role("alert")).to_have_text("large.txt is not sent: it has 2 MB, expected at most 1 MB.")
+    check("a file over the limit")
+    drag(page, "#drop", file(tmp_path, "b.txt", f"{TITLE}\ncost 25 euros"), file(tmp_path, "c.txt", "One"))
+    page.get_by_label("Title").fill(TITLE)
+    page.get_by_role("button", name="Summarize").press("Enter")
+    expect(page.locator(".sides blockquote")).to_have_text([re.compile("^cost 20"), re.compile("^cost 25")])
+    expect(page.get_by_text("not used: it has only one word: expected at least 3")).to_be_visible()
+    page.locator(".sides a.cite").first.press("Enter")
+    expect(page.locator(".passage.shown")).to_be_focused()
+    check("sources differ")
+    page.route("**/export.docx", lambda route: route.abort())
+    page.get_by_role("link", name="Word", exact=True).press("Enter")
+    expect(page.locator("#copied")).to_contain_text("No Word: the page does not answer.")
+    check("an export that cannot be made")
+    page.context.close()
+
+
+@pytest.fixture(scope="module")
+def failing() -> Iterator[str]:
+    """A page whose writer does not answer."""
+
+    def fail(*_: object) -> NoReturn:
+        raise ChatError("http://127.0.0.1:9/v1: no connection")
+
+    with page_server(work=fail) as served:
+        yield served
+
+
+@pytest.mark.parametrize(("scheme", "width"), VIEWS)
+def test_axe_finds_nothing_where_the_writer_fails(
+    browser: Browser, failing: str, axe_faults: Callable[[Page], list[str]], scheme: str, width: int
+) -> None:
+    page = summarized(browser, failing, scheme, width)
+    expect(page.get_by_role("alert")).to_contain_text("http://127.0.0.1:9/v1: no connection")
+    assert axe_faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.get_by_role("link", name="Change it and try again").press("Enter")
+    expect(page.get_by_label("Title")).to_have_value(TITLE)
     page.context.close()
 
 

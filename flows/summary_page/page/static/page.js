@@ -58,26 +58,37 @@ if (form) {
     }));
   };
 
-  const add = (files) => {
+  const add = (files, folders = []) => {
     const large = [...files].filter((file) => file.size > most);
     chosen = chosen.concat([...files].filter((file) => file.size <= most));
     list_files();
-    say(large.map((file) => `${file.name} is not sent: it has ${Math.round(file.size / 1e6)} MB, expected at most ${form.dataset.most}.`).join(" "));
+    say([
+      ...large.map((file) => `${file.name} is not sent: it has ${Math.round(file.size / 1e6)} MB, expected at most ${form.dataset.most}.`),
+      ...folders.map((folder) => `${folder.name} is a folder: choose its files, or drop them.`),
+    ].join(" "));
   };
 
   input.addEventListener("change", () => {
     add(input.files);
     input.value = "";
   });
-  drop.addEventListener("dragover", (event) => {
+  // Anywhere on the page: a browser would leave the form and open a file that is dropped beside its field.
+  const with_files = (event) => event.dataTransfer.types.includes("Files");
+  document.addEventListener("dragover", (event) => {
+    if (!with_files(event)) return;
     event.preventDefault();
     drop.classList.add("over");
   });
-  drop.addEventListener("dragleave", () => drop.classList.remove("over"));
-  drop.addEventListener("drop", (event) => {
+  document.addEventListener("dragleave", (event) => {
+    if (!event.relatedTarget) drop.classList.remove("over");
+  });
+  document.addEventListener("drop", (event) => {
+    if (!with_files(event)) return;
     event.preventDefault();
     drop.classList.remove("over");
-    add(event.dataTransfer.files);
+    const folders = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry()?.isDirectory);
+    const dropped = [...event.dataTransfer.files];
+    add(dropped.filter((_, n) => !folders[n]), dropped.filter((_, n) => folders[n]));
   });
 
   // Sources of an earlier summary: as they were read, or a text that is pasted in the place of one that was not.
