@@ -398,6 +398,7 @@ def test_questions_are_asked_with_the_keyboard_and_put_into_a_table(
 
 def drag(page: Page, selector: str, *paths: Path) -> None:
     """Drag files of this machine over an element with the mouse, and drop them there."""
+    page.locator(selector).scroll_into_view_if_needed()
     box = page.locator(selector).bounding_box()
     assert box is not None
     mouse = page.context.new_cdp_session(page)
