@@ -71,7 +71,7 @@ GOALS = {
 THRESHOLDS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 Found = Mapping[str, NDArray[np.float64]]
 _SIDES = (True, False)
-# Of the other sentences by hand only totals are to be seen.
+# Only totals of the other sentences by hand are shown.
 _BY_KIND = ("by hand, seen", "by hand, unseen", "by hand, framed, seen", "by hand, framed, unseen", "by hand, read")
 _BINS = np.linspace(0, 1, 6)
 

@@ -369,8 +369,9 @@ for place, name in enumerate(app.resolved_commands()):
 
 def main() -> NoReturn:
     """Answer the command line and exit: 0, 1 after an error, 2 if it is not understood, 130 after a Ctrl-C."""
-    name = sys.argv[1:3] if sys.argv[1:2] and sys.argv[1] in _GROUPS else sys.argv[1:2]
-    program, errors = " ".join(["wikisum", *name]), Console(stderr=True, soft_wrap=True, highlight=False)
+    name = next(iter(sys.argv[1:]), "")
+    program = " ".join(["wikisum", *sys.argv[1 : 3 if name in _GROUPS else 2]])
+    errors = Console(stderr=True, soft_wrap=True, highlight=False)
     try:
         signal.signal(signal.SIGTERM, _stop)
         sys.exit(_answer(program, sys.argv[1:]))
@@ -378,7 +379,7 @@ def main() -> NoReturn:
         errors.print(f"[red]{program} stopped[/red]: {escape(redacted(str(error)))}")
         sys.exit(1)
     except KeyboardInterrupt as end:
-        kept = str(end) or ("nothing was written" if name and name[0] in _READING else _FINISHED)
+        kept = str(end) or ("nothing was written" if name in _READING else _FINISHED)
         errors.print(f"{program} interrupted; {kept}")
         sys.exit(_INTERRUPTED)
 

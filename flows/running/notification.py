@@ -45,9 +45,9 @@ def notifying_flow(name: str, run_name: str = "") -> Callable[[Callable[P, R]], 
 
 def notify(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
     """Send a failed run to the webhook of the environment; a hook for Prefect. A run within another one sends nothing,
-    because the outer one fails as well. Nor does one that the server has marked as ended before: its alarm was sent. An
-    unreachable webhook is logged and has no other effect; its URL, which may be
-    a secret, is not logged."""
+    because the outer one fails as well. A run that the server has marked as ended before sends nothing either, because
+    its alarm was sent. An unreachable webhook is logged and has no other effect; its URL, which may be a secret, is not
+    logged."""
     url = os.environ.get(WEBHOOK, "")
     # Else it is a notification block, which only the server can use.
     if urlsplit(url).scheme not in ("http", "https") or flow_run.parent_task_run_id is not None:

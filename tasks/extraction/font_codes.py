@@ -15,6 +15,7 @@ _WINDOWS = re.compile("[\x80\x85\x91-\x97]")
 # Controls, private and replaced characters; letters that stand for figures and marks in PDFs whose font has no table
 # of characters: those of Calibri and Cambria become "ͳͻ͸Ͳǡ", and others may have codes that nothing is assigned to.
 _UNREADABLE = re.compile("[\x80-\x9f\ue000-\uf8ff\ufffd\u0370-\u0373\u0376-\u0379]|(?<=[A-Za-z])[ǡǤ](?=\\s|$)")
+_PRINTABLE = "\ufffd\u0370\u0371\u0372\u0373\u0376\u0377\u0378\u0379ǡǤ"  # those of them that Unicode calls printable
 _NO_SIGN = frozenset({"Cc", "Cn", "Co"})  # categories of controls, unassigned and private characters
 _LETTERS = 200  # of a text, at least, to count its vowels
 _VOWELS = 0.2  # share of a text's letters from which it can be words; every language with Latin letters has more
@@ -32,7 +33,9 @@ def with_characters(text: str) -> str:
 
 def is_unreadable(text: str) -> bool:
     """Tell whether some characters of a text have a meaning only in a font of its file."""
-    return not text.isascii() and _UNREADABLE.search(text) is not None
+    if text.isascii() or (text.isprintable() and not any(sign in text for sign in _PRINTABLE)):
+        return False  # most text, at a tenth of the cost of the search
+    return _UNREADABLE.search(text) is not None
 
 
 def is_garbled(text: str) -> bool:

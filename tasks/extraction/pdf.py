@@ -79,11 +79,12 @@ def read_pdf(body: bytes) -> PdfText:
         drawn = drawn_title(words) if number == 0 else drawn
         texts.append("\n".join(text_lines(words)))
     document.close()
-    garbled = is_garbled("\n".join(texts))
-    found = [] if garbled else join_lines([clean(text).split("\n") for text in texts])
+    if is_garbled("\n".join(texts)):
+        return PdfText(None if names_nothing(title) else title, (), (), DocumentReason.GARBLED, origin)
+    found = join_lines([clean(text).split("\n") for text in texts])
     if names_nothing(title):
-        title = "" if garbled else clean(drawn or "")
-    reason = None if found else DocumentReason.GARBLED if garbled else DocumentReason.NO_TEXT_LAYER
+        title = clean(drawn or "")
+    reason = None if found else DocumentReason.NO_TEXT_LAYER
     return PdfText(title or None, [text for text, _ in found], [page for _, page in found], reason, origin)
 
 

@@ -70,6 +70,11 @@ def test_assigned_characters_are_left_as_they_are(text: str) -> None:
     assert with_characters(text) == text.rstrip() or with_characters(text) == text
 
 
+def test_every_private_code_and_control_within_a_word_is_unreadable() -> None:
+    codes = [chr(code) for code in (*range(0x80, 0xA0), *range(0xE000, 0xF900))]
+    assert [code for code in codes if not is_unreadable(f"It has a{code}b in it.")] == []
+
+
 def drawn(characters: bool) -> bytes:
     """Return a PDF whose font has the table of its characters, or has it not."""
     pdf = FPDF()
