@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import pyarrow as pa
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from flows.summary_page.processes import Processes
 from storage.store import Store
@@ -310,6 +310,7 @@ def summarized(browser: Browser, address: str, scheme: str, width: int) -> Page:
     page.get_by_label("Title").fill(TITLE)
     page.get_by_label("Web addresses").fill("http://good.test/today")
     page.get_by_role("button", name="Summarize").click()
+    expect(page.locator("#heading")).to_be_focused()
     return page
 
 
@@ -356,6 +357,21 @@ def test_sentences_are_changed_with_the_keyboard(
     page.get_by_role("button", name="Summarize").press("Enter")
     expect(texts.first).to_have_text("The tower is 45 metres high.")
     expect(texts).to_have_count(3)
+    page.context.close()
+
+
+def test_a_field_that_is_typed_in_before_the_script_runs_keeps_the_keyboard(browser: Browser, address: str) -> None:
+    page = summarized(browser, address, "light", 1280)
+    held: list[Route] = []
+    page.route("**/page.js", lambda route: held.append(route))
+    page.evaluate("sessionStorage.setItem('focus', location.pathname.split('/').pop())")
+    page.goto(page.url, wait_until="commit")
+    question = page.get_by_label("Ask a question")
+    question.press_sequentially("Who was ")
+    held[0].continue_()
+    page.wait_for_load_state()
+    page.keyboard.type("the last keeper?")
+    expect(question).to_have_value("Who was the last keeper?")
     page.context.close()
 
 

@@ -390,11 +390,11 @@ if (target) reveal(target);
 const opened = location.hash.startsWith("#source-") && document.getElementById(location.hash.slice(1));
 if (opened) opened.open = true;
 
-// Coming from the form, the reader starts at the heading.
+// Coming from the form, the reader starts at the heading, unless they are in a field already.
 const heading = document.getElementById("heading");
 if (heading && !section && sessionStorage.getItem("focus") && location.pathname.endsWith(sessionStorage.getItem("focus"))) {
   sessionStorage.removeItem("focus");
-  heading.focus();
+  if (document.activeElement === document.body) heading.focus();
 }
 
 // A list whose shards are still read comes again until all are there; what a person is using stays as it is.
