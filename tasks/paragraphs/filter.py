@@ -63,11 +63,12 @@ _MARKUP = re.compile(
 _LINK_SIGNS = ("](", "://", "w.", "W.")  # a text without these has no _LINK
 _MARKUP_SIGNS = ("<", "&", "{", "}", "=")  # likewise, no _MARKUP
 _SEPARATOR = re.compile(r"\s[|•·»›>*/–—-]\s|[|•·»›]|^\s*[*+-]\s|\[[x ]?\]")
+_MARKED_END = rf"""[.!?…؟{END_MARKS}](?:(?<=[{END_MARKS}])|(?:["”'’»)\]]|\[\d+\])*(?=\s|$))"""
+_SENTENCE_END = re.compile(_MARKED_END)
 # Thai and Lao have no mark at the end of a sentence, but a space behind each clause: one of 20 letters is not from a
 # menu.
-_SENTENCE_END = re.compile(
-    rf"""[.!?…؟](?:["”'’»)\]]|\[\d+\])*(?=\s|$)|[{END_MARKS}]|(?<=[\u0e00-\u0eff]{{20}})(?=\s|$)"""
-)
+_CLAUSE = re.compile(r"[\u0e00-\u0eff]{20}")
+_CLAUSE_END = re.compile(rf"{_MARKED_END}|(?<={_CLAUSE.pattern})(?=\s|$)")
 _ABBREVIATION = re.compile(
     r"(?:^|\s)(?:[A-Z]|vs|no|vol|pp?|figs?|al|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.$", re.IGNORECASE
 )
@@ -142,7 +143,8 @@ def _words_and_symbols(text: str) -> tuple[int, int]:
 def _sentences(text: str, most: int) -> int:
     """Count the sentence ends of a paragraph up to `most`; an abbreviation's full stop counts only at the very end."""
     count = 0
-    for end in _SENTENCE_END.finditer(text):
+    pattern = _SENTENCE_END if text.isascii() or _CLAUSE.search(text) is None else _CLAUSE_END
+    for end in pattern.finditer(text):
         if end.end() == len(text) or not _ABBREVIATION.search(text[max(0, end.start() - 6) : end.start() + 1]):
             count += 1
             if count >= most:

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import accumulate, chain
 
 from tasks.engine.data_files import read_data
@@ -16,19 +16,32 @@ NGRAM_WORDS = 8
 _RUN = re.compile(rb"\x01{8,}")  # NGRAM_WORDS words of the lead in a row
 
 # What mirrors add to a text: [1], [note 2], [citation needed], a raised number, a number right after a word or stop.
+# The last pattern begins with the digit, because Python finds that much sooner than what is before it.
 _RAISED = re.compile("[\u00b2\u00b3\u00b9\u2070-\u209f]")
 _REFERENCE = re.compile(r"\[[^\[\]]{1,20}\]")
-_NUMBER_BEHIND = re.compile(r"(?<=[^\W\d_]{2})\d{1,3}\b|(?<=[^\W\d_][.,;:!?)”’\"])\d{1,3}\b")
+_NUMBER_BEHIND = re.compile(r"\d(?:(?<=[^\W\d_]{2}\d)|(?<=[^\W\d_][.,;:!?)”’\"]\d))\d{0,2}\b")
 _NO_SIGN_ABOVE = ("Mn", "Cf")  # marks on letters; characters without width, soft hyphens among them
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+_RUNS = 1 << 16  # runs of such characters whose plain form is remembered; English has few
 
 
 def plain_words(text: str) -> list[str]:
     """Return the words of a text without what a mirror may add or exchange. That is reference marks, characters without
     width, other forms of the same letter (NFKD), marks on letters, and letters of other scripts that look Latin."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFKD", _RAISED.sub("", text)).translate(_lookalikes())
-        text = "".join(sign for sign in text if sign.isascii() or unicodedata.category(sign) not in _NO_SIGN_ABOVE)
-    return split_words(_NUMBER_BEHIND.sub("", _REFERENCE.sub(" ", text)), "unicode")
+    text = _NOT_ASCII.sub(_plain_run, text)
+    if "[" in text:
+        text = _REFERENCE.sub(" ", text)
+    return split_words(_NUMBER_BEHIND.sub("", text), "unicode")
+
+
+def _plain_run(run: re.Match[str]) -> str:
+    return _plain(run[0])
+
+
+@lru_cache(_RUNS)
+def _plain(run: str) -> str:
+    plain = unicodedata.normalize("NFKD", _RAISED.sub("", run)).translate(_lookalikes())
+    return "".join(sign for sign in plain if unicodedata.category(sign) not in _NO_SIGN_ABOVE)
 
 
 class LeadNgrams:

@@ -1,5 +1,6 @@
 """Pages that mirror a lead in many layouts, and pages that share only some words with it."""
 
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,14 @@ def test_a_lead_of_fewer_than_eight_words_has_no_mirror(lead):
 )
 def test_what_mirrors_add_to_letters_is_taken_away(text, words):
     assert plain_words(text) == words
+
+
+SIGNS = st.sampled_from("ab 1.,[]é\u0323\u0301²’\u200bАоﬁ１٣漢ำ\u0930\u094d½")
+
+
+@given(st.text(SIGNS | st.characters(categories=["L", "M", "N", "P", "Z"])))
+def test_composed_and_decomposed_texts_have_the_same_plain_words(text):
+    assert plain_words(unicodedata.normalize("NFD", text)) == plain_words(unicodedata.normalize("NFC", text))
 
 
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=8, max_size=40), st.integers(1, 9))
