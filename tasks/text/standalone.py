@@ -30,6 +30,7 @@ _ANYWHERE = [
         r"|https?:|www\.|@|[*|•©→»∈∉∀∃∑∏∫⊂⊆∝∂∇]|[´¨ˆ˜¸](?=\w)|\.\.\.|…|^\W*\d+[.)] |\[\w{1,3}\]|\. \. \.|\(\d\) "
         r"|^[A-Z][\w’'-]+, (?:[A-Z]\. ?)+|[a-z]{6}\d{2,3}(?![\w])"  # an entry of references, marks of notes
         r"|^[A-Z][a-z]+ed (?:by|in|on|at|to|from|for|with|as) [^,]+$"  # without a subject
+        r"|^(?:[A-Z][a-z]+n['’]t|Did|Does|Is|Are|Has|Have|Was (?:born|a|the|one)) (?![A-Z]).*[^?]$"  # likewise
         r"|^(.{3,60}) [–—:-] \1\b"  # a heading that its sentence repeats
         r"|(?:,|:)? where [A-Za-z]{1,2} (?:is|are|denotes?)\b|: where\b"  # of a formula, which is lost
         r"|^(?:[A-Z]{3,} ){2}|^[A-Z][A-Z_]{2,} [A-Z][a-z]+ed |\d{4} \d\.$"

@@ -14,6 +14,8 @@ from tasks.text.standalone import defects, is_list, without_opener
         "Die Brücke wurde im Jahr 1931 von Anna Berg eröffnet.",
         "Le musée du Louvre est ouvert.",
         "Herons nest on the island.",  # begins with letters of a pronoun
+        "Isaac Berg built it with Hasan Lund.",  # with letters of a verb
+        "Was die Kirche betrifft, so wurde die Brücke von Anna Berg eröffnet.",
         "“Nobody had asked,” Anna Berg said in 1931.",
         "Anna Berg left the office that she had held since 1931.",
         "The firm of US engineers built a bridge in May 1931.",
@@ -35,6 +37,9 @@ def test_a_sentence_that_stands_alone(sentence: str) -> None:
     ("sentence", "number"),
     [
         ("It was opened in 1931.", 1),
+        ("Didn’t get what they deserved from that first game against Ystan.", 1),
+        ("Is known for a bridge over the river at Ystan.", 1),
+        ("Was born in Ystan in 1931.", 1),
         ("The version number of a package.", 1),
         ("Prisoner photograph of a girl taken in Ystan.", 1),
         ("Try the code in Listing 4-6.", 3),
