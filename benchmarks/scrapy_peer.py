@@ -28,13 +28,13 @@ class ListSpider(scrapy.Spider):
         yield {"url": response.url, "status": response.status, "body": response.text}
 
 
-def crawl(urls: list[str], feed: Path, *, connections: int, host_concurrency: int, delay: float) -> int:
+def crawl(urls: list[str], feed: Path, *, connections: int, delay: float) -> int:
     """Crawl in this process, which works only once; return how many pages had status 200."""
     process = CrawlerProcess(
         {
             "ROBOTSTXT_OBEY": True,
             "CONCURRENT_REQUESTS": connections,
-            "CONCURRENT_REQUESTS_PER_DOMAIN": host_concurrency,
+            "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
             "DOWNLOAD_DELAY": delay,
             "RANDOMIZE_DOWNLOAD_DELAY": False,
             "FEEDS": {str(feed): {"format": "jsonlines"}},

@@ -105,9 +105,7 @@ def listing() -> str:
     note = "attention predictor of PHT + attAlign: 2 encoder layers on its paragraphs"
     source = "Ma & Zong 2022, sec. 4.2"
     rows.append(("attention-predictor", f"{count:,}", describe(1_579_777, count), source, note))
-    remarks.append(
-        ("paper: alignment counts at every step; released: when a hypothesis ends (decoding.alignment_when)",)
-    )
+    remarks.append(("paper: alignment counts at every step; released: when a hypothesis ends",))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for (first, shown, *rest), own in zip(rows, remarks, strict=True):

@@ -21,7 +21,7 @@ from models.layers.config import LayerConfig, Norm, check_dropouts, check_heads,
 from models.layers.decoder import ParallelMemory
 from models.layers.paragraphs import Packing, SourceBatch
 from models.layers.transformer import EncoderLayer
-from models.search.settings import Guidance, When
+from models.search.settings import Guidance
 from models.search.step import Hypotheses, Scorer
 
 
@@ -133,7 +133,6 @@ class AttentionAlignment:
 
     expected: Tensor  # [B, P] float32, rows sum to 1, zero for missing paragraphs
     beta: float = 0.8  # weight of the term (Ma & Zong 2022, sec. 5.3: .8)
-    when: When = "step"  # "step" as in the equations, or "end" as in the released code
 
     def __call__(self, hypotheses: Hypotheses) -> Tensor:
         """Return beta times the sum over paragraphs of log min(attention, expected attention), [b, K]."""
@@ -151,7 +150,6 @@ class StructuralCoverage:
     strCov)."""
 
     weight: float = 1.0  # of the sum of eq. 13 over the tokens of a hypothesis
-    when: When = "step"  # "step" or "end"
 
     def __call__(self, hypotheses: Hypotheses) -> Tensor:
         """Return the weighted sum over tokens of 1 - sum_p min(attention, attention so far), [b, K]."""
@@ -190,7 +188,7 @@ def guide(
             expected_BP = normalised_scores(expected_BP.gather(1, best_Bs), source.paragraph_mask)
     scorers: list[Scorer] = []
     if expected_BP is not None:
-        scorers.append(AttentionAlignment(expected_BP, guidance.beta, guidance.when))
+        scorers.append(AttentionAlignment(expected_BP, guidance.beta))
     if guidance.coverage:
         scorers.append(StructuralCoverage(guidance.coverage))
     return source, scorers

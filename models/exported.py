@@ -54,7 +54,6 @@ class ExportedSummarizer(TrainedSummarizer):
 
     search: SearchSettings  # settings of the beam search
     source_values: bool  # whether it may only write names and numbers of what it reads
-    prompt_title: bool  # whether its summaries begin with the title
 
     def summarize(
         self, title: str, paragraphs: Sequence[str | Sequence[str]], edges: Sequence[tuple[int, int, float]] = ()
@@ -76,11 +75,11 @@ class ExportedSummarizer(TrainedSummarizer):
         source = source_batch([examples.example(0)], self.layout).to(next(self.model.parameters()).device)
         with torch.inference_mode():
             memory = self.model.encode(source)
-        prompt, may_be_cut, values = source.title if self.prompt_title else None, self.layout.may_be_cut, None
+        values = None
         if self.source_values:
-            values = SourceValues(value_pieces(words), source, may_be_cut, [slots.values])
+            values = SourceValues(value_pieces(words), source, self.layout.may_be_cut, [slots.values])
         ids = search_ids(words, self.search)
-        (best,) = beam_search(self.model, source, self.search, **ids, prompt=prompt, values=values, memory=memory)
+        (best,) = beam_search(self.model, source, self.search, **ids, values=values, memory=memory)
         return fill(" ".join(words.decode(best.tokens).split()), slots.values)
 
     def _sentences(self, paragraph: str | Sequence[str]) -> Sequence[str]:
@@ -164,8 +163,6 @@ def load_exported(folder: str | Path, *, device: torch.device | str = "cpu") -> 
     try:
         fields = json.loads((folder / SEARCH).read_text(encoding="utf-8"))
         search = SearchSettings(**fields["search"])
-        return ExportedSummarizer(
-            **vars(trained), search=search, source_values=fields["source_values"], prompt_title=fields["prompt_title"]
-        )
+        return ExportedSummarizer(**vars(trained), search=search, source_values=fields["source_values"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{folder / SEARCH} does not say how summaries are searched for: {error}") from error

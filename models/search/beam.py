@@ -28,11 +28,8 @@ def beam_search(
     unknown: int | None = None,  # id of the unknown token, which is generated only if the settings allow it
     exempt: Sequence[int] = (),  # ids to which `settings.block_recent` does not apply (commas)
     scorers: Sequence[Scorer] = (),  # terms of the score besides the normalised log-probability
-    # [B, n] int64 tokens with which the summaries of each article start, padded with `source.pad`; they are part of the
-    # summary, do not change its score, and are cut at the maximum length
-    prompt: Tensor | None = None,
     values: SourceValues | None = None,  # forbids names and numbers that the source lacks
-    # id that follows `begin` before any summary and any prompt, and at no cost, as BART's `<s>` does
+    # id that follows `begin` before any summary, and at no cost, as BART's `<s>` does
     # (`forced_bos_token_id` of transformers); no part of the summary, but of the length that divides its probability
     first: int | None = None,
     memory: Memory | None = None,  # what the model made of `source` in evaluation mode; None = it is encoded here
@@ -47,14 +44,12 @@ def beam_search(
     if end in never:
         raise ValueError(f"expected an end token other than those never generated {sorted(never)}, got {end}")
     if first is not None:
-        before = torch.full((len(source.tokens), 1), first, device=source.tokens.device)
-        prompt = before if prompt is None else torch.cat((before, prompt), dim=1)
         settings = replace(settings, min_length=settings.min_length + 1, max_length=settings.max_length + 1)
     was_training = model.training
     model.eval()
     try:
         memory = model.encode(source) if memory is None else memory
-        result = _search(model, memory, source, settings, begin, rules, scorers, prompt, values)
+        result = _search(model, memory, source, settings, begin, rules, scorers, first, values)
     finally:
         model.train(was_training)
     if first is None:
@@ -77,7 +72,7 @@ def _search(
     begin: int,
     rules: TokenRules,
     scorers: Sequence[Scorer],
-    prompt: Tensor | None,
+    first: int | None,
     values: SourceValues | None,
 ) -> list[Hypothesis]:
     articles, paragraphs, _ = source.tokens.shape
@@ -102,7 +97,7 @@ def _search(
             settings,
             rules,
             scorers,
-            _forced(prompt, alive, source.pad, settings.max_length),
+            None if alive.length else first,
         )
         row_bK = torch.arange(len(parents_bK), device=device).unsqueeze(1) * beam + parents_bK
         if done_b.any():
@@ -120,14 +115,6 @@ def _search(
         replace(hypothesis, tokens=hypothesis.tokens[:length], attention=hypothesis.attention[:length])
         for hypothesis, length in zip(results, kept, strict=True)
     ]
-
-
-def _forced(prompt: Tensor | None, alive: Hypotheses, pad: int, most: int) -> Tensor | None:
-    """Return the prompt's next token of each article, -1 after its end; it is cut after `most` tokens."""
-    if prompt is None or alive.length >= min(prompt.shape[1], most):
-        return None
-    next_b = prompt[alive.articles, alive.length]
-    return next_b.masked_fill(next_b == pad, -1)
 
 
 def _keep(best: list[Hypothesis | None], articles: Tensor, ended: Ended) -> None:

@@ -5,7 +5,6 @@ from typing import Literal, get_args
 
 LengthNormalisation = Literal["wu", "average", "none"]
 Alignment = Literal["none", "predicted", "ranked"]
-When = Literal["step", "end"]
 
 
 @dataclass(frozen=True)
@@ -62,8 +61,7 @@ class Guidance:
     # which attention to paragraphs is expected of a summary: none, the predictor's output (attAlign), or the ranker's
     # normalised scores (extProb)
     alignment: Alignment = "none"
-    beta: float = 0.8  # weight of the alignment
-    when: When = "step"  # whether the alignment counts at every step or only when a hypothesis ends
+    beta: float = 0.8  # weight of the alignment, at every step; the released code has it only when a hypothesis ends
     coverage: float = 0.0  # weight of the structural coverage; 0 = off
     kept: int | None = None  # s, number of paragraphs of highest predicted attention to read; None = all
 

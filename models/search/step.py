@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from models.contract import PerArticle
-from models.search.settings import SearchSettings, When
+from models.search.settings import SearchSettings
 from models.vocabulary import Vocabulary
 
 
@@ -67,14 +67,7 @@ class Hypotheses(PerArticle):
 
 
 class Scorer(Protocol):
-    """A term of the score.
-
-    Attributes:
-        when: "step" counts whenever hypotheses are compared, "end" only once a hypothesis has ended."""
-
-    @property
-    def when(self) -> When:
-        """When the term counts."""
+    """A term of the score, whenever hypotheses are compared."""
 
     def __call__(self, hypotheses: Hypotheses) -> Tensor:
         """Return the term [b, K] of each hypothesis; it must not depend on the next token."""
@@ -121,7 +114,7 @@ def advance(
     settings: SearchSettings,
     rules: TokenRules,
     scorers: Sequence[Scorer] = (),  # terms of the score besides the normalised log-probability
-    forced_b: Tensor | None = None,  # int64, the prompt's token that must come next, or -1 for any
+    forced: int | None = None,  # the token that must come next
 ) -> tuple[Hypotheses, Tensor, Ended, Tensor]:
     """Take the 2K best continuations of each article. Those among the best K that end become finished hypotheses; the
     best K of those that do not end continue.
@@ -131,22 +124,22 @@ def advance(
     continues scores higher than the best of them, when the maximum length is reached, or when no hypothesis can
     continue."""
     beam = alive.tokens.shape[1]
-    allowed_bKV = restrict(alive.tokens, token_log_probs_bKV, settings, rules, forced_b)
+    allowed_bKV = restrict(alive.tokens, token_log_probs_bKV, settings, rules, forced)
     attended = alive.attended(attention_bKP)
-    step_term_bK, end_term_bK = _terms(attended, scorers)
+    term_bK = sum((scorer(attended) for scorer in scorers), torch.zeros_like(attended.log_probs))
 
     total_bKV = alive.log_probs.unsqueeze(-1) + allowed_bKV
     # Within a hypothesis the score rises with the log-probability, so its 2K best can be chosen before scoring.
     width = min(2 * beam, total_bKV.shape[-1])
     total_bKc, token_bKc = total_bKV.topk(width, dim=-1)
-    score_bKc = total_bKc / settings.normaliser(alive.length + 1) + step_term_bK.unsqueeze(-1)
+    score_bKc = total_bKc / settings.normaliser(alive.length + 1) + term_bK.unsqueeze(-1)
     score_bC, flat_bC = score_bKc.flatten(1).topk(min(2 * beam, beam * width), dim=1)
     parent_bC = flat_bC // width
     token_bC = token_bKc.flatten(1).gather(1, flat_bC)
     total_bC = total_bKc.flatten(1).gather(1, flat_bC)
 
     ends_bC = (token_bC == rules.end) & score_bC.isfinite()
-    ended = _collect(ended, attended, ends_bC[:, :beam], score_bC, total_bC, parent_bC, end_term_bK)
+    ended = _collect(ended, attended, ends_bC[:, :beam], score_bC, total_bC, parent_bC)
 
     # Continuations that end or are forbidden sort last and become empty slots.
     score_bC = score_bC.masked_fill(token_bC == rules.end, -torch.inf)
@@ -155,11 +148,9 @@ def advance(
     parents_bK = parent_bC.gather(1, best_bK)
     over = alive.length >= settings.max_length
     # A wide beam soon has K poor early endings, so the search continues while a live hypothesis is better than all of
-    # them (or, as transformers has it, than the worst). Both sides include the end terms; otherwise live hypotheses
-    # would look better than they can become.
-    hope_bK = score_bC.gather(1, best_bK) + end_term_bK.gather(1, parents_bK)
+    # them (or, as transformers has it, than the worst).
     to_beat_b = ended.best.amin(dim=1) if settings.as_transformers else ended.score
-    enough_b = ended.best.isfinite().all(dim=1) & (to_beat_b >= hope_bK.amax(dim=1))
+    enough_b = ended.best.isfinite().all(dim=1) & (to_beat_b >= score_bC.gather(1, best_bK).amax(dim=1))
     done_b = enough_b | log_probs_bK.isneginf().all(dim=1) | over
     ended = _or_unfinished(ended, alive, done_b, settings)
     return attended.extended(parents_bK, token_bC.gather(1, best_bK), log_probs_bK), parents_bK, ended, done_b
@@ -170,7 +161,7 @@ def restrict(
     token_log_probs_bKV: Tensor,
     settings: SearchSettings,
     rules: TokenRules,
-    forced_b: Tensor | None = None,
+    forced: int | None = None,
 ) -> Tensor:
     """Return the log-probabilities with -inf for every token that may not come next. A forced token gets
     log-probability 0: it is given, not chosen."""
@@ -189,38 +180,19 @@ def restrict(
         end_bK = 0.0 if settings.as_transformers else allowed_bKV[..., rules.end].clone()
         allowed_bKV.fill_(-torch.inf)
         allowed_bKV[..., rules.end] = end_bK
-    if forced_b is not None:
-        is_forced_b = forced_b >= 0
-        given_bV = torch.full_like(allowed_bKV[:, 0], -torch.inf).scatter_(1, forced_b.clamp_min(0)[:, None], 0.0)
-        allowed_bKV = torch.where(is_forced_b[:, None, None], given_bV.unsqueeze(1), allowed_bKV)
+    if forced is not None:
+        allowed_bKV.fill_(-torch.inf)
+        allowed_bKV[..., forced] = 0.0
     return allowed_bKV
 
 
-def _terms(attended: Hypotheses, scorers: Sequence[Scorer]) -> tuple[Tensor, Tensor]:
-    """Return the sums [b, K] of the terms that count at every step and of those that count at the end."""
-    step_term = torch.zeros_like(attended.log_probs)
-    end_term = torch.zeros_like(attended.log_probs)
-    for scorer in scorers:
-        if scorer.when == "step":
-            step_term = step_term + scorer(attended)
-        else:
-            end_term = end_term + scorer(attended)
-    return step_term, end_term
-
-
 def _collect(
-    ended: Ended,
-    attended: Hypotheses,
-    ends_bK: Tensor,
-    score_bC: Tensor,
-    total_bC: Tensor,
-    parent_bC: Tensor,
-    end_term_bK: Tensor,
+    ended: Ended, attended: Hypotheses, ends_bK: Tensor, score_bC: Tensor, total_bC: Tensor, parent_bC: Tensor
 ) -> Ended:
     """Return the best ended hypotheses after adding the continuations that end now."""
     beam, length = ends_bK.shape[1], attended.length
     parent_bK = parent_bC[:, :beam]
-    score_bK = (score_bC[:, :beam] + end_term_bK.gather(1, parent_bK)).masked_fill(~ends_bK, -torch.inf)
+    score_bK = score_bC[:, :beam].masked_fill(~ends_bK, -torch.inf)
     score_b, place_b = score_bK.max(dim=1)
     parent_b = parent_bK.gather(1, place_b[:, None]).squeeze(1)
     article = torch.arange(len(parent_b), device=parent_b.device)

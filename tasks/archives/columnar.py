@@ -33,7 +33,7 @@ from storage.schemas import CAPTURES, INDEX_FILES
 from storage.store import Store
 from tasks.archives.columnar_sought import positions
 from tasks.archives.common_crawl import CAPTURES_TRIED, FILE_NAME, MAX_RECORD_BYTES, redirect_target
-from tasks.archives.remote_files import PATIENCE, RemoteFile, RemoteFiles
+from tasks.archives.remote_files import CONNECTIONS, PATIENCE, RemoteFile, RemoteFiles
 from tasks.fetching.reasons import CaptureReason
 from tasks.fetching.safety import FetchError
 from tasks.fetching.service import Service
@@ -204,10 +204,7 @@ def _text(value: Any) -> str:
 
 def index_files(settings: CrawlSettings, *, table: IndexFiles, connect_to: Mapping[str, str]) -> pa.Table:
     """Return the content of the footers of a table's files, as rows of `index_files`; raises as `open_table`."""
-    with (
-        RemoteFiles(settings, connect_to) as remote,
-        ThreadPoolExecutor(settings.common_crawl.connections, "footers") as pool,
-    ):
+    with RemoteFiles(settings, connect_to) as remote, ThreadPoolExecutor(CONNECTIONS, "footers") as pool:
         rows = list(pool.map(lambda file: _file_row(file, remote), table))
     unsorted = [row["file"] for row in rows if not row["sorted"]]
     overlapping = 0

@@ -28,6 +28,7 @@ from tasks.fetching.urls import host_of
 # Its servers are often busy, and answer after some minutes.
 PATIENCE = Patience(total_seconds=60.0, retries=5, backoff_seconds=2.0, max_backoff_seconds=120.0)
 
+CONNECTIONS = 4  # requests of one shard at the same time
 PIECE_BYTES = 4 << 20  # of one request for a part of a file: it arrives in time at half a megabit a second
 _RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")
 
@@ -40,7 +41,7 @@ class RemoteFiles(Closing):
         self._delay = 1 / chosen.requests_per_second
         self._queue = f"files of {host_of(chosen.data_url)}"
         self._service = Service(
-            chosen.data_url, settings, PATIENCE, connect_to, delay_seconds=0.0, connections=chosen.connections
+            chosen.data_url, settings, PATIENCE, connect_to, delay_seconds=0.0, connections=CONNECTIONS
         )
 
     def close(self) -> None:
@@ -192,11 +193,10 @@ def archived_pages(
     """Add the rows of missing URLs from their captures, but those in no archive that the web is asked for."""
     count = ProgressCount(len(journal), len(urls), progress)
     writing = threading.Lock()
-    workers = settings.common_crawl.connections
     with (
         RemoteFiles(settings, connect_to) as files,
         Replay(captures, settings) as replay,
-        ThreadPoolExecutor(workers, "archive") as pool,
+        ThreadPoolExecutor(CONNECTIONS, "archive") as pool,
     ):
 
         def read(part: FileRange) -> None:
@@ -212,7 +212,7 @@ def archived_pages(
         running: set[Future[None]] = set()
         for part in _parts([url for url in urls if url not in journal], replay):
             running.add(pool.submit(read, part))
-            if len(running) >= workers:
+            if len(running) >= CONNECTIONS:
                 finished, running = wait(running, return_when=FIRST_COMPLETED)
                 for future in finished:
                     future.result()

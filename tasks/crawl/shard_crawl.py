@@ -84,7 +84,7 @@ class ShardCrawl:
         self._patience = patience
         self._journal = journal
         self._progress = progress
-        self._queues: HostQueues[Visit] = HostQueues(settings.host_delay_seconds, settings.host_concurrency)
+        self._queues: HostQueues[Visit] = HostQueues(settings.host_delay_seconds)
         self._rules = rules_cache()
         self._origins: dict[str, _Origin] = {}  # the open ones
         self._failures: Counter[str] = Counter()

@@ -117,7 +117,6 @@ def _scores(chosen: ChosenModel) -> str:
 
 # The parts of a configuration about the model; the rest names its maker's folders, contacts and machines.
 _SHARED = ("seed", "words", "vocabulary", "ranking", "graphs", "examples", "summarizer", "training", "decoding")
-_LENGTHS = ("max_paragraphs", "max_paragraph_tokens", "max_source_tokens")
 
 
 def export_model(store: Store, target: Store, which: str, *, dry_run: bool = False) -> str:
@@ -151,11 +150,7 @@ def export_model(store: Store, target: Store, which: str, *, dry_run: bool = Fal
         "compressed_paragraphs": guidance.kept is not None,
     }
     guided = [f"{name} {getattr(decoding, name)}" for name, given in used.items() if given]
-    search = {
-        "search": asdict(decoding.search()),
-        "source_values": decoding.source_values,
-        "prompt_title": decoding.prompt_title,
-    }
+    search = {"search": asdict(decoding.search()), "source_values": decoding.source_values}
     settings = {name: chosen.settings[name] for name in _SHARED if name in chosen.settings}
     texts = {
         CONFIG: _json(config),
@@ -174,10 +169,9 @@ def export_model(store: Store, target: Store, which: str, *, dry_run: bool = Fal
 
 def _config(config: dict[str, Any], decoding: DecodingSettings) -> dict[str, Any]:
     """Return a configuration that reads as much of an article as the decoding did."""
-    lengths = {name: value for name in _LENGTHS if (value := getattr(decoding, name)) is not None}
     if decoding.max_source_tokens is not None and "source_tokens" in config["model"]:
         config["model"]["source_tokens"] = decoding.max_source_tokens
-    return {**config, "layout": {**config["layout"], **lengths}}
+    return {**config, "layout": {**config["layout"], **decoding.lengths}}
 
 
 def _read(store: Store, chosen: ChosenModel, file: str) -> bytes:

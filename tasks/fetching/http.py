@@ -125,10 +125,16 @@ class Client:
     """Sends requests that may go to hostile servers; usable from many threads."""
 
     def __init__(
-        self, settings: CrawlSettings, guard: Guard, patience: Patience, *, keep_cookies: bool = False
+        self,
+        settings: CrawlSettings,
+        guard: Guard,
+        patience: Patience,
+        *,
+        keep_cookies: bool = False,
+        host_connections: int = 1,
     ) -> None:
         """Make the client; `keep_cookies` sends cookies back to the host that set them: a crawl keeps none beyond a
-        visit."""
+        visit. `host_connections`: kept open to one host."""
         self._settings = settings
         self._patience = patience
         self._guard = guard
@@ -147,7 +153,7 @@ class Client:
         adapter = GuardedAdapter(
             guard,
             hosts=max(settings.connections * 2, 16),
-            connections_per_host=settings.host_concurrency,
+            connections_per_host=host_connections,
             ca_bundle=settings.ca_bundle,
         )
         self._session.mount("http://", adapter)

@@ -98,16 +98,15 @@ class _Host(Generic[Item]):
     delay: float
     waiting: list[tuple[float, int, Item]] = field(default_factory=list)  # heap by (not before, order)
     next_start: float = 0.0
-    running: int = 0
+    running: bool = False
 
 
 class HostQueues(Generic[Item]):
-    """Items waiting for their host, which has at most `concurrency` at once, and a delay between two starts."""
+    """Items waiting for their host, which has one at a time, and a delay between two starts."""
 
-    def __init__(self, delay: float, concurrency: int) -> None:
+    def __init__(self, delay: float) -> None:
         """Start empty; `delay` is that of hosts without a `set_delay`."""
         self._delay = delay
-        self._concurrency = concurrency
         self._hosts: dict[str, _Host[Item]] = {}
         self._ready: list[tuple[float, int, str]] = []  # heap of (time, order, host); stale entries are corrected
         self._orders = itertools.count()
@@ -134,29 +133,28 @@ class HostQueues(Generic[Item]):
         while self._ready and self._ready[0][0] <= now:
             _, _, host = heapq.heappop(self._ready)
             state = self._hosts.get(host)
-            if state is None or not state.waiting or state.running >= self._concurrency:
+            if state is None or not state.waiting or state.running:
                 continue
             if self._ready_at(state) > now:
                 self._schedule(host, state)
                 continue
             _, _, item = heapq.heappop(state.waiting)
             self.waiting -= 1
-            state.running += 1
+            state.running = True
             state.next_start = now + state.delay
-            self._schedule(host, state)
             return host, item
         return None
 
     def finish(self, host: str) -> None:
         """Record that an item of the host is done."""
         state = self._hosts[host]
-        state.running -= 1
+        state.running = False
         self._schedule(host, state)
 
     def put_back(self, host: str, item: Item, *, not_before: float) -> None:
         """Undo a `take`: the item is the next one of its host, which starts nothing before `not_before`."""
         state = self._hosts[host]
-        state.running -= 1
+        state.running = False
         state.next_start = not_before
         heapq.heappush(state.waiting, (0.0, -next(self._orders), item))
         self.waiting += 1
@@ -199,5 +197,5 @@ class HostQueues(Generic[Item]):
         return max(state.next_start, state.waiting[0][0])
 
     def _schedule(self, host: str, state: _Host[Item]) -> None:
-        if state.waiting and state.running < self._concurrency:
+        if state.waiting and not state.running:
             heapq.heappush(self._ready, (self._ready_at(state), next(self._orders), host))

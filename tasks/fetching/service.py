@@ -63,11 +63,11 @@ class Service(Closing):
             update={
                 "allowed_hosts": () if self._host in _PUBLIC_HOSTS else (self._host,),
                 "connections": connections or 1,
-                "host_concurrency": connections or 1,
             }
         )
         bounded = BoundedResolver(resolver, LOOKUP_SECONDS)
-        self._client = Client(web, Guard(web.allowed_hosts, connect_to, bounded), patience, keep_cookies=keep_cookies)
+        guarded = Guard(web.allowed_hosts, connect_to, bounded)
+        self._client = Client(web, guarded, patience, keep_cookies=keep_cookies, host_connections=connections or 1)
 
     def close(self) -> None:
         """Close the connections."""

@@ -92,8 +92,6 @@ class CommonCrawlSettings(Settings):
     """captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest"""
     data_url: FolderUrl = "https://data.commoncrawl.org/"
     """what the index's names of archive files are appended to"""
-    connections: int = tuning(4, ge=1, le=1_000)
-    """records read at the same time by one shard"""
     requests_per_second: float = tuning(20.0, gt=0, le=10_000)
     """ranges of files that this machine asks for in a second at most, all shards together"""
 
@@ -197,8 +195,6 @@ class CrawlSettings(Settings):
     host_delay_seconds: float = tuning(1.0, ge=0, le=_DAY)
     """seconds between two requests to one registered domain, over all shards of a run, and a tenth of it between two to
     one address; a Crawl-delay can raise it for a host"""
-    host_concurrency: int = tuning(1, ge=1, le=1_000)
-    """requests to one host at the same time"""
     connections: int = tuning(32, ge=1, le=1_000)
     """requests of one shard at the same time, over all hosts"""
     ca_bundle: str | None = tuning(None)

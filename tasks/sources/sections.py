@@ -61,7 +61,7 @@ class SectionsSource:
 
     def partitions(self) -> list[Partition]:
         """Return the partitions of the dump or of the JSONL files, with their own digests."""
-        parts = self._dump.partitions() if self._settings.over == "dump" else self._records.partitions()
+        parts = self._records.partitions() if self._settings.paths else self._dump.partitions()
         target = self._settings.target
         salt = f"{FORMAT_VERSIONS[target]}|{target}|{self._wikitext.licence}"
         return [replace(part, digest=hashlib.sha256(f"{salt}|{part.digest}".encode()).hexdigest()) for part in parts]
@@ -77,7 +77,7 @@ class SectionsSource:
                 yield replace(article, references=(), documents=tuple(_documents(url, topics)))
 
     def _entries(self, partition: Partition) -> Iterator[_Entry]:
-        if self._settings.over == "jsonl":
+        if self._settings.paths:
             yield from self._records.parse(partition, self._line_entry, _refused)
             return
         reader, pages = self._dump.open(partition)

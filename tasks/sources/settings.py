@@ -41,15 +41,13 @@ class MediaWikiSettings(Settings):
 class SectionsSettings(Settings):
     """The source of the sections, and whether they become topics or documents."""
 
-    over: Literal["dump", "jsonl"] = "dump"
-    """dump: the articles of source.dump; jsonl: those of the JSONL files below"""
     target: Literal["section", "lead"] = "section"
     """section: each section is a topic with the URLs it cites; lead: the lead is the target and the sections are its
     documents (Shen et al. 2023), given by the source and not fetched; texts that have lost their full stops, as those
     of FreshWiki, want paragraphs.filter.preset none"""
     paths: tuple[str, ...] = ()
     """JSONL files, also gzip: objects of title, lead, url and sections, a list of title, text and refs (URLs); a path
-    may hold *, ? or [ ]"""
+    may hold *, ? or [ ]; empty = the articles of source.dump"""
 
 
 # Share of the sentence forms of leads and pages that only test articles and their pages use.
@@ -153,9 +151,7 @@ class Tensor2TensorSettings(Settings):
     """folder or pattern of the URL shards, such as wiki_urls/ or wiki_urls.json-0004?-of-01000"""
     content: str = ""
     """folder or pattern of the content shards, such as wiki_content/ (wiki_content.tfrecords-…)"""
-    split: Literal["files", "hash"] = "files"
-    """files: theirs, by the number of the file: of every thousand dev 0-99, test 100-199, train 200-999 (the same
-    tenths of another number of files); hash: ours, by title"""
+    split: ClassVar[str] = "files"  # theirs, by the number of the file
 
 
 LayoutName = Literal["columns", "multi-news", "wcep-10", "multi-xscience", "rotten-tomatoes", "hed", "wikisum"]

@@ -166,7 +166,6 @@ class Tensor2TensorSource:
         if shard is None:
             raise ValueError(f"{partition.name}: its files no longer exist (source.tensor2tensor)")
         urls = _read_urls(shard.urls)
-        split = _split(shard) if self.settings.split == "files" else None
         malformed = Malformed()
         with shard.content.open("rb") as stream:
             for offset, record in read_records(stream, name=str(shard.content)):
@@ -177,11 +176,11 @@ class Tensor2TensorSource:
                 if malformed.number:
                     continue
                 _, references = urls.pop(url, ("", ()))
-                yield Article(title, lead, references, split=split, licence=_LICENCE)
+                yield Article(title, lead, references, split=_split(shard), licence=_LICENCE)
         malformed.check()
         for url, (title, _) in urls.items():
             title = title or url.rpartition("/")[2].replace("_", " ")
-            yield Article(title, split=split, drop_reason=ArticleReason.NO_CONTENT)
+            yield Article(title, split=_split(shard), drop_reason=ArticleReason.NO_CONTENT)
 
     def _shards(self) -> list[_Shard]:
         urls = _files(self.settings.urls, "wiki_urls.json", "source.tensor2tensor.urls")
@@ -220,6 +219,7 @@ def _digest(shard: _Shard, recipe: bytes, *_states: tuple[int, ...]) -> str:
 
 
 def _split(shard: _Shard) -> str:
+    """Return the split that the publishers give a file: of every ten one is dev, one test, and eight are train."""
     if shard.number * 10 < shard.of:
         return "valid"
     return "test" if shard.number * 5 < shard.of else "train"

@@ -33,7 +33,6 @@ from tasks.summarization.examples import slots_of
 from tasks.summarization.settings import DecodingSettings
 
 _WRITTEN = ("summary", "tokens", "attention", "source_attention")  # columns that decoding fills
-_LENGTHS = ("max_paragraphs", "max_paragraph_tokens", "max_source_tokens")  # of the layout, which decoding may change
 _THREADS = 1  # of torch: shards are decoded in parallel, one per core
 
 
@@ -108,8 +107,7 @@ def _rows(
             raise ValueError(f"the summarizer reads the {trained.graph} graph: expected a table of graphs, got none")
         test = with_graphs(test, graphs, trained.graph)
     _check_lengths(settings, trained.layout)
-    lengths = {name: getattr(settings, name) for name in _LENGTHS if getattr(settings, name) is not None}
-    return ExampleTable(test, replace(trained.layout, **lengths))
+    return ExampleTable(test, replace(trained.layout, **settings.lengths))
 
 
 def _batches(rows: ExampleTable, size: int) -> list[tuple[int, list[int]]]:
@@ -124,13 +122,12 @@ def _check_lengths(settings: DecodingSettings, trained_on: Layout) -> None:
     limit = trained_on.max_source_tokens
     if limit is None or settings.max_source_tokens is not None:
         return
-    for name in _LENGTHS[:2]:
-        asked, trained = getattr(settings, name), getattr(trained_on, name)
-        if asked is not None and asked > trained:
-            raise ValueError(
-                f"decoding.{name} is {asked}, and {trained} in training, but this summarizer reads {limit} tokens of "
-                "all paragraphs together: expected decoding.max_source_tokens to say how many it shall read now"
-            )
+    asked, trained = settings.max_paragraphs, trained_on.max_paragraphs
+    if asked is not None and asked > trained:
+        raise ValueError(
+            f"decoding.max_paragraphs is {asked}, and {trained} in training, but this summarizer reads {limit} tokens "
+            "of all paragraphs together: expected decoding.max_source_tokens to say how many it shall read now"
+        )
 
 
 def _check_inputs(settings: DecodingSettings, predictor: Path | None, ranked: pa.Table | None) -> None:
@@ -199,10 +196,8 @@ def _decode(
         values = (
             SourceValues(value_pieces(vocabulary), source, layout.may_be_cut, slots) if settings.source_values else None
         )
-        ids, prompt = search_ids(vocabulary, search), source.title if settings.prompt_title else None
-        hypotheses = beam_search(
-            model, source, search, **ids, scorers=scorers, prompt=prompt, values=values, memory=memory
-        )
+        ids = search_ids(vocabulary, search)
+        hypotheses = beam_search(model, source, search, **ids, scorers=scorers, values=values, memory=memory)
     return hypotheses, source, None if looks is None else looks.cpu()
 
 

@@ -1,7 +1,7 @@
 """Settings of what a summarizer reads, of the summarizer, its attention predictor and its search."""
 
 import dataclasses
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -223,20 +223,17 @@ class DecodingSettings(Settings):
     expects (attAlign, Ma & Zong 2022, eq. 17-18), or as the ranker's scores say (extProb, Ma & Zong 2022, sec. 5.3)"""
     beta: float = Field(0.8, ge=0, le=1_000)
     """weight of the alignment in a score (Ma & Zong 2022, sec. 5.3: .8)"""
-    alignment_when: Literal["step", "end"] = "step"
-    """alignment counts at every step (Ma & Zong 2022, eq. 17) or once a hypothesis ends (released code)"""
+    alignment_when: ClassVar[str] = "step"  # Ma & Zong 2022, eq. 17; the released code has it once a hypothesis ends
     coverage: float = Field(0.0, ge=0, le=1_000)
     """weight of the structural coverage of paragraphs (strCov, Ma & Zong 2022, eq. 13); 0 = off"""
     compressed_paragraphs: int | None = Field(None, ge=1, le=100_000)
     """s, paragraphs of highest predicted attention that are read (Ma & Zong 2022, Table 6); null = all"""
     source_values: bool = False
     """whether only names and numbers of the input may be written"""
-    prompt_title: bool = False
-    """summaries begin with the title, as PHT's released decoder has it"""
+    prompt_title: ClassVar[bool] = False  # no summary is made to begin with the title
     max_paragraphs: int | None = Field(None, ge=1, le=100_000)
     """paragraphs read; null = as many as in training"""
-    max_paragraph_tokens: int | None = Field(None, ge=2, le=MOST_TOKENS)
-    """tokens read of each; null = as in training"""
+    max_paragraph_tokens: ClassVar[None] = None  # read of each paragraph: as many as in training
     max_source_tokens: int | None = Field(None, ge=1, le=MOST_TOKENS)
     """tokens read of all; null = as in training (Liu & Lapata 2019 test at 1,600 and 3,000)"""
     checkpoint: int = Field(0, ge=0, le=10_000)
@@ -266,7 +263,13 @@ class DecodingSettings(Settings):
     @property
     def guidance(self) -> Guidance:
         """The data about paragraphs that a search uses."""
-        return Guidance(self.alignment, self.beta, self.alignment_when, self.coverage, self.compressed_paragraphs)
+        return Guidance(self.alignment, self.beta, self.coverage, self.compressed_paragraphs)
+
+    @property
+    def lengths(self) -> dict[str, Any]:
+        """The lengths of a layout that decoding changes."""
+        asked = {"max_paragraphs": self.max_paragraphs, "max_source_tokens": self.max_source_tokens}
+        return {name: length for name, length in asked.items() if length is not None}
 
     def search(self) -> SearchSettings:
         """Return the settings of `beam_search`. Raises ValueError: min_length is above max_length."""

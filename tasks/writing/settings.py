@@ -51,9 +51,6 @@ class WriterSettings(ChatSettings):
     refuses one is asked without it"""
     concurrency: int = tuning(4, ge=1, le=1000)
     """requests at the same time"""
-    silent_seconds: float = tuning(300.0, gt=0, le=86_400)
-    """limit for the next part of an answer, which is streamed; such a request is not repeated, because it would take as
-    long"""
     most_requests: int | None = Field(None, ge=1, le=10**9)
     """requests, at most; null = no limit"""
     most_dollars: float | None = Field(None, gt=0, le=1e9)

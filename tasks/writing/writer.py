@@ -38,6 +38,7 @@ _ANSWER = 256  # tokens besides those of its words
 SEED = 1  # sent with temperature 0, where the server takes one
 _PASSAGE = 200  # tokens of one, at least
 _REPORT_SECONDS = 1.0  # between two reports of an answer that is streamed
+_SILENT_SECONDS = 300.0  # limit for the next part; such a request is not repeated: it would take as long
 _SECTION = 200  # words
 _MOST_SECTIONS = 12
 # Words that begin a heading with a capital, and are not names.
@@ -303,7 +304,7 @@ def open_writer(
         answers,
         budget or settings.budget(),
         connections=at_once,
-        total_seconds=settings.silent_seconds,
+        total_seconds=_SILENT_SECONDS,
         here=here,
     ) as client:
         parameters = None if here is None else here.parameters

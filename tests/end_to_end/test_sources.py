@@ -486,7 +486,7 @@ LINE = {
 def sections_over(folder: Path, over: str, target: str) -> dict[str, Any]:
     (folder / "articles.jsonl").write_text(json.dumps(LINE) + "\n", encoding="utf-8")
     dump = write_multistream(folder, [["Arlen Bridge"], ["Old bridge"]], texts={**WIKITEXT, "Arlen Bridge": SECTIONED})
-    sections = {"over": over, "target": target, "paths": [str(folder / "articles.jsonl")]}
+    sections = {"target": target, "paths": [str(folder / "articles.jsonl")] if over == "jsonl" else []}
     return {"kind": "sections", "sections": sections, "dump": {"paths": [str(dump)]}}
 
 

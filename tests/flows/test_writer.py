@@ -149,7 +149,7 @@ def test_settings_decide_the_key_and_tuning_does_not(tmp_path: Path) -> None:
         return {job.key for job in jobs if job.called == "written"}
 
     first = keys()
-    assert first and keys(concurrency=9, silent_seconds=1.0) == first
+    assert first and keys(concurrency=9) == first
     for other in ({"model": "n"}, {"words": 80}, {"most_requests": 5}, {"unsupported": "marked"}):
         assert keys(**other).isdisjoint(first)
 

@@ -29,9 +29,8 @@ class Rules:
     exempt: frozenset[int] = frozenset()
     expected_attention: tuple[float, ...] | None = None  # attention alignment (Ma & Zong 2022, eq. 17-18)
     beta: float = 0.0
-    alignment_at_end: bool = False
     coverage: float = 0.0  # structural coverage (Ma & Zong 2022, eq. 13)
-    prompt: tuple[int, ...] = ()
+    first: int | None = None
 
 
 def reference_search(model: Summarizer, source: SourceBatch, settings: SearchSettings, rules: Rules) -> list[Found]:
@@ -55,8 +54,8 @@ def _search_one(model: Summarizer, source: SourceBatch, settings: SearchSettings
             log_probs, attention = _next(model, memory, rules.begin, hypothesis.tokens)
             rows = [*hypothesis.attention, attention]
             for token, log_prob in enumerate(log_probs):
-                if length < len(rules.prompt):
-                    if token != rules.prompt[length]:
+                if rules.first is not None and not length:
+                    if token != rules.first:
                         continue
                     log_prob = 0.0
                 elif _blocked(hypothesis.tokens, token, settings, rules):
@@ -65,22 +64,17 @@ def _search_one(model: Summarizer, source: SourceBatch, settings: SearchSettings
                     log_prob = 0.0
                 total = hypothesis.log_prob + log_prob
                 score = total / _normaliser(settings, length + 1)
-                score += _alignment(rows, rules, at_end=False) + rules.coverage * _coverage(rows)
+                score += _alignment(rows, rules) + rules.coverage * _coverage(rows)
                 candidates.append(Found([*hypothesis.tokens, token], score, total, rows))
         candidates.sort(key=lambda candidate: -candidate.score)
         candidates = candidates[: 2 * settings.beam]
-        ended.extend(
-            replace(candidate, score=candidate.score + _alignment(candidate.attention, rules, at_end=True))
-            for candidate in candidates[: settings.beam]
-            if candidate.tokens[-1] == rules.end
-        )
+        ended.extend(candidate for candidate in candidates[: settings.beam] if candidate.tokens[-1] == rules.end)
         alive = [candidate for candidate in candidates if candidate.tokens[-1] != rules.end][: settings.beam]
-        hopes = [candidate.score + _alignment(candidate.attention, rules, at_end=True) for candidate in alive]
         if not alive:
             break
         if len(ended) >= settings.beam:
             best = sorted((found.score for found in ended), reverse=True)[: settings.beam]
-            if best[-1 if settings.as_transformers else 0] >= max(hopes):
+            if best[-1 if settings.as_transformers else 0] >= alive[0].score:
                 break
     if not ended:
         return Found([], -math.inf, -math.inf, [])
@@ -129,8 +123,8 @@ def _normaliser(settings: SearchSettings, length: int) -> float:
     return float(length) if settings.normalisation == "average" else 1.0
 
 
-def _alignment(rows: list[list[float]], rules: Rules, at_end: bool) -> float:
-    if rules.expected_attention is None or rules.alignment_at_end != at_end:
+def _alignment(rows: list[list[float]], rules: Rules) -> float:
+    if rules.expected_attention is None:
         return 0.0
     sums = [sum(column) for column in zip(*rows, strict=True)]
     shares = [value / sum(sums) for value in sums]

@@ -79,13 +79,12 @@ SEARCHES = {
 }
 GUIDANCES = {
     "predicted": Guidance("predicted"),
-    "predicted at the end": Guidance("predicted", when="end"),
     "ranked": Guidance("ranked", beta=0.5),
     "coverage": Guidance(coverage=0.3),
     "predicted and coverage": Guidance("predicted", coverage=0.2),
     "compressed": Guidance(kept=2),
     "predicted, compressed": Guidance("predicted", kept=2),
-    "ranked at the end, coverage, compressed": Guidance("ranked", when="end", coverage=0.2, kept=3),
+    "ranked, coverage, compressed": Guidance("ranked", coverage=0.2, kept=3),
 }
 
 
@@ -117,7 +116,6 @@ def test_guided_search_equals_the_reference(preset: str, how: str, name: str) ->
             NEVER,
             expected_attention=None if expected is None else tuple(expected),
             beta=guidance.beta,
-            alignment_at_end=guidance.when == "end",
             coverage=guidance.coverage,
         )
         [reference] = reference_search(model, alone, settings, rules)

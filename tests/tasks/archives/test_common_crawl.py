@@ -383,7 +383,9 @@ import json, sys
 from pathlib import Path
 from tasks.fetching.http import Patience
 from tasks.fetching.settings import CrawlSettings
+from tasks.archives import remote_files
 from tests.tasks.archives.test_common_crawl import look_up_and_read
+remote_files.CONNECTIONS = 1  # so that nothing else is read at the time of the fifth read
 look_up_and_read(sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3]), CrawlSettings(**json.loads(sys.argv[4])))
 """
 
@@ -410,7 +412,7 @@ def test_killed_shard_repeats_only_what_it_was_waiting_for(
     urls = [f"http://a.test/{n}" for n in range(8)]
     for url in urls:
         archive.add(url, http(b"<p>" + url.encode()), apart=True)
-    settings = options(archive, common_crawl={"connections": 1})
+    settings = options(archive)
     running: list[subprocess.Popen[bytes]] = []
 
     def killing(real: Callable[[Exchange], None]) -> Callable[[Exchange], None]:

@@ -12,7 +12,7 @@ from tests.tasks.fetching.loopback_server import Exchange, LoopbackServer, answe
 
 
 def test_one_host_waits_between_starts_while_others_go_on() -> None:
-    queues: HostQueues[str] = HostQueues(delay=10.0, concurrency=1)
+    queues: HostQueues[str] = HostQueues(delay=10.0)
     for item in ("a1", "a2", "b1"):
         queues.put(item[0], item)
     assert queues.take(0.0) == ("a", "a1")
@@ -26,17 +26,17 @@ def test_one_host_waits_between_starts_while_others_go_on() -> None:
     assert queues.waiting == 0
 
 
-def test_concurrency_of_a_host() -> None:
-    queues: HostQueues[int] = HostQueues(delay=0.0, concurrency=2)
-    for item in range(3):
+def test_a_host_has_one_item_at_a_time() -> None:
+    queues: HostQueues[int] = HostQueues(delay=0.0)
+    for item in range(2):
         queues.put("a", item)
-    assert [queues.take(0.0), queues.take(0.0), queues.take(0.0)] == [("a", 0), ("a", 1), None]
+    assert [queues.take(0.0), queues.take(0.0)] == [("a", 0), None]
     queues.finish("a")
-    assert queues.take(0.0) == ("a", 2)
+    assert queues.take(0.0) == ("a", 1)
 
 
 def test_not_before_pause_and_delay() -> None:
-    queues: HostQueues[str] = HostQueues(delay=1.0, concurrency=1)
+    queues: HostQueues[str] = HostQueues(delay=1.0)
     queues.put("a", "later", not_before=5.0)
     queues.put("a", "now")
     assert queues.take(0.0) == ("a", "now")
@@ -52,7 +52,7 @@ def test_not_before_pause_and_delay() -> None:
 
 
 def test_drain_empties_a_host_in_order() -> None:
-    queues: HostQueues[int] = HostQueues(delay=0.0, concurrency=1)
+    queues: HostQueues[int] = HostQueues(delay=0.0)
     for item in range(3):
         queues.put("a", item)
     queues.put("b", 9)
@@ -62,16 +62,11 @@ def test_drain_empties_a_host_in_order() -> None:
     assert queues.take(0.0) is None
 
 
-@given(
-    st.lists(st.tuples(st.sampled_from("abc"), st.floats(0, 5)), max_size=30),
-    st.floats(0.1, 3),
-    st.integers(1, 3),
-    st.floats(0, 4),
-)
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.floats(0, 5)), max_size=30), st.floats(0.1, 3), st.floats(0, 4))
 def test_every_item_starts_once_and_starts_are_spaced(
-    items: list[tuple[str, float]], delay: float, concurrency: int, duration: float
+    items: list[tuple[str, float]], delay: float, duration: float
 ) -> None:
-    queues: HostQueues[int] = HostQueues(delay, concurrency)
+    queues: HostQueues[int] = HostQueues(delay)
     for number, (host, not_before) in enumerate(items):
         queues.put(host, number, not_before=not_before)
     starts: dict[str, list[float]] = {"a": [], "b": [], "c": []}
@@ -89,7 +84,7 @@ def test_every_item_starts_once_and_starts_are_spaced(
             starts[host].append(now)
             seen.append(number)
             running.append((now + duration, host))
-            assert sum(name == host for _, name in running) <= concurrency
+            assert sum(name == host for _, name in running) == 1
         times = [end for end, _ in running] + [t for t in [queues.next_time()] if t is not None]
         now = max(now, min(times, default=now))
     assert sorted(seen) == list(range(len(items)))

@@ -8,8 +8,9 @@ import pytest
 from tasks.engine.settings import Settings
 from tasks.extraction.settings import ExtractSettings
 from tasks.fetching.settings import CrawlSettings, WaybackSettings
+from tasks.paragraphs.settings import CloneSettings
 from tasks.ranking.settings import RankerSettings
-from tasks.sources.settings import MiniwebSettings
+from tasks.sources.settings import MiniwebSettings, Tensor2TensorSettings
 from tasks.summarization.settings import AttentionSettings, DecodingSettings, SummarizerSettings, TrainingSettings
 from tasks.summarization.training import trainer_settings
 
@@ -63,12 +64,9 @@ DEFAULTS: dict[type[Settings], dict[str, object]] = {
         "block_recent": 0,
         "alignment": "none",
         "beta": 0.8,  # Ma & Zong 2022, sec. 5.3
-        "alignment_when": "step",  # Ma & Zong 2022, eq. 17
         "coverage": 0.0,
         "compressed_paragraphs": None,
-        "prompt_title": False,
         "max_paragraphs": None,
-        "max_paragraph_tokens": None,
         "max_source_tokens": None,
         "checkpoint": 0,
         "precision": "float32",
@@ -112,4 +110,8 @@ def test_constants_that_were_settings_stay_in_the_recipe() -> None:
     }
     assert WaybackSettings().recipe() == {"enabled": False}
     assert MiniwebSettings().recipe()["held_back"] == 0.3
+    assert CloneSettings().recipe() == {"recall": 0.8, "part_recall": 0.8, "mirror": 0.4, "document": None}
+    gone = {"alignment_when": "step", "prompt_title": False, "max_paragraph_tokens": None}
+    assert gone.items() <= DecodingSettings().recipe().items()
+    assert Tensor2TensorSettings().recipe() == {"urls": "", "content": "", "split": "files"}
     assert CrawlSettings().recipe()["max_decoded_archive_bytes"] == 50_000_000_000

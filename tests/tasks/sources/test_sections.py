@@ -55,7 +55,7 @@ def over_dump(folder: Path, target: str, *pages: str) -> SectionsSource:
 
 def over_lines(folder: Path, target: str, *lines: Any, malformed: int = 0) -> SectionsSource:
     (folder / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    settings = SectionsSettings(over="jsonl", target=target, paths=(str(folder / "a.jsonl"),))  # type: ignore[arg-type]
+    settings = SectionsSettings(target=target, paths=(str(folder / "a.jsonl"),))  # type: ignore[arg-type]
     return SectionsSource(settings, DumpSettings(), WikitextSettings(), malformed=malformed)
 
 
@@ -168,8 +168,8 @@ def test_a_malformed_line_is_named(tmp_path: Path, line: Any, message: str) -> N
 
 
 def test_paths_are_asked_for() -> None:
-    source = SectionsSource(SectionsSettings(over="jsonl"), DumpSettings(), WikitextSettings())
-    with pytest.raises(ValueError, match=r"source\.sections\.paths is empty"):
+    source = SectionsSource(SectionsSettings(), DumpSettings(), WikitextSettings())
+    with pytest.raises(ValueError, match=r"source\.dump\.paths is empty"):
         source.partitions()
 
 
@@ -177,7 +177,7 @@ def test_paths_are_asked_for() -> None:
 def test_real_articles_give_their_sections(shared_data: Path) -> None:
     path = shared_data / "freshwiki_lead.jsonl.gz"
     lines = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
-    settings = SectionsSettings(over="jsonl", target="lead", paths=(str(path),))
+    settings = SectionsSettings(target="lead", paths=(str(path),))
     opened = open_source(SourceSettings(kind="sections", sections=settings))
     assert isinstance(opened, SectionsSource)
     articles = read(opened)

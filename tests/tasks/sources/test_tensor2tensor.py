@@ -80,7 +80,6 @@ def test_an_article_without_sections_has_no_lead(tmp_path: Path) -> None:
 def test_the_split_is_theirs_by_the_number_of_the_file(tmp_path: Path, number: int, of: int, split: str) -> None:
     write(tmp_path, number, entry("Ada", "http://a.test/"), [content("Ada", "Ada is.")], of=of)
     assert [article.split for article in read(source(tmp_path))] == [split]
-    assert [article.split for article in read(source(tmp_path, split="hash"))] == [None]
 
 
 def test_shards_come_by_number_and_patterns_choose_some(tmp_path: Path) -> None:
@@ -93,14 +92,13 @@ def test_shards_come_by_number_and_patterns_choose_some(tmp_path: Path) -> None:
     assert [article.title for article in read(source(tmp_path, **some))] == ["T3", "T7"]
 
 
-def test_a_digest_changes_with_either_file_and_with_the_split(tmp_path: Path) -> None:
+def test_a_digest_changes_with_either_file(tmp_path: Path) -> None:
     write(tmp_path, 1, entry("Ada"), [content("Ada", "Ada is.")])
     write(tmp_path, 2, entry("Bo"), [content("Bo", "Bo is.")])
     before = source(tmp_path).partitions()
     write(tmp_path, 2, entry("Bo", "http://b.test/"), [content("Bo", "Bo is.")])
     after = source(tmp_path).partitions()
     assert [old.digest == new.digest for old, new in zip(before, after, strict=True)] == [True, False]
-    assert source(tmp_path, split="hash").partitions()[0].digest != after[0].digest
 
 
 def test_damage_is_named_with_file_and_byte(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_a_bart_learns_to_copy_its_first_paragraph_and_writes_no_mark(
     assert np.mean(exact) > 0.5
 
     trained = read_summarizer(tmp_path)
-    exported = ExportedSummarizer(**vars(trained), search=decoding.search(), source_values=True, prompt_title=False)
+    exported = ExportedSummarizer(**vars(trained), search=decoding.search(), source_values=True)
     title = rows[0]["article_id"].removeprefix("test-")
     texts = [FACTS[title], *TEXTS]
     if sentences:
