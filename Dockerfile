@@ -21,11 +21,9 @@ RUN useradd --create-home --uid 1000 wikisum \
 WORKDIR /app
 
 # The locked packages first: this layer stays in the cache while only our code changes.
-COPY --chown=wikisum:wikisum requirements.lock ./
-RUN grep '^torch==' requirements.lock > torch.lock \
-    && pip install ${TORCH_INDEX:+--index-url "${TORCH_INDEX}"} -r torch.lock \
-    && pip install -r requirements.lock \
-    && rm torch.lock
+COPY --chown=wikisum:wikisum requirements.lock requirements-torch.lock ./
+RUN pip install --no-deps --require-hashes -r requirements.lock \
+    && pip install ${TORCH_INDEX:+--index-url "${TORCH_INDEX}"} -r requirements-torch.lock
 
 COPY --chown=wikisum:wikisum pyproject.toml README.md wikisum.py ./
 COPY --chown=wikisum:wikisum storage ./storage

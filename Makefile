@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 ARGS ?=
 DATA ?=
 # Tests write many small files and wait for each: into memory, where it has room for them and may hold programs.
@@ -23,13 +24,15 @@ $(VENV)/.python:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(VENV)/.runtime: requirements.lock pyproject.toml | $(VENV)/.python
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+# torch comes last: what it needs on every machine is then there, from files whose hashes are known.
+$(VENV)/.runtime: requirements.lock requirements-torch.lock pyproject.toml | $(VENV)/.python
+	$(PIP) --no-deps --require-hashes -r requirements.lock
+	$(PIP) -r requirements-torch.lock
+	$(PIP) --no-deps --editable .
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.lock
+	$(PIP) --no-deps --require-hashes -r requirements-dev.lock
 	@touch $@
 
 build-wikisum: $(VENV)/.runtime ## build the corpus, train and evaluate; settings in ARGS='--source.miniweb.topics 1000'
@@ -80,7 +83,7 @@ year: $(VENV)/.dev ## 52 weekly retrainings with faults drawn by seed, in build/
 	$(BIN)/python -m benchmarks.year build/year $(ARGS)
 
 mutants: $(VENV)/.dev ## how many small faults the tests notice, by chance; an hour; ARGS='--group storage --draw 10'
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[mutants]"
+	$(PIP) --editable ".[mutants]"
 	$(BIN)/python -m tests.mutants $(ARGS)
 
 lock: ## resolve the locks anew, in throw-away environments

@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -92,8 +93,7 @@ def test_the_image_asks_the_index_that_pip_is_configured_for(tmp_path: Path, giv
     """The step that installs the packages, with a pip that only says what it is asked for."""
     written = (PROJECT / "Dockerfile").read_text()
     assert "://" not in written, "a host that pip is not configured for"
-    (step,) = [part for part in written.replace("\\\n", "").split("\n") if "torch.lock" in part]
-    (tmp_path / "requirements.lock").write_text("numpy==1\ntorch==2\n")
+    (step,) = [part for part in written.replace("\\\n", "").split("\n") if "TORCH_INDEX:+" in part]
     (tmp_path / "pip").write_text('#!/bin/sh\necho "$@"\n')
     (tmp_path / "pip").chmod(0o755)
     environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", **given}
@@ -105,4 +105,16 @@ def test_the_image_asks_the_index_that_pip_is_configured_for(tmp_path: Path, giv
         text=True,
         check=True,
     ).stdout
-    assert said.splitlines() == [f"install {index}-r torch.lock", "install -r requirements.lock"]
+    hashed = "install --no-deps --require-hashes -r requirements.lock"
+    assert said.splitlines() == [hashed, f"install {index}-r requirements-torch.lock"]
+
+
+def test_every_locked_package_but_torch_has_hashes() -> None:
+    names = set[str]()
+    for file in ("requirements.lock", "requirements-dev.lock"):
+        text = (PROJECT / file).read_text().replace("\\\n", "")
+        pins = [line.split() for line in text.splitlines() if not line.startswith(("#", "-r "))]
+        assert all(re.fullmatch(r"[\w.-]+==\S+", pin) and hashes for pin, *hashes in pins)
+        assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", one) for _, *hashes in pins for one in hashes)
+        names |= {pin.partition("==")[0] for pin, *_ in pins}
+    assert {"numpy", "prefect", "pytest", "ruff"} <= names and "torch" not in names
