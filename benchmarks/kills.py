@@ -25,13 +25,11 @@ from random import Random
 import psutil
 
 from benchmarks.frame import command
+from benchmarks.tiny_runs import PROJECT, TINY, WEEKLY, shards
 from flows.running.child_processes import free_port, stop, wait_for_api
 from storage.inventory import take_stock
 from storage.registry import read_champion, read_version, version_numbers
 from storage.store import Store
-from tests.end_to_end.faults import PROJECT, TINY
-from tests.end_to_end.test_build import shards
-from tests.end_to_end.test_eight_weeks import WEEKLY
 
 _PATIENCE = 3600.0
 _WRITES = ("builds", "registry", "spending")  # not of stages: only a run that ends well writes them

@@ -14,12 +14,12 @@ import psutil
 import requests
 
 from benchmarks.frame import command
+from benchmarks.page_server import page_server
 from benchmarks.synthetic import SyntheticCorpus, page_of
 from storage.store import Store
 from tasks.cited_summary.settings import SummarySettings
 from tasks.explorer.article import read_article, read_page
 from tasks.explorer.corpus import ExplorerCorpus
-from tests.flows.summary_page.page_server import page_server
 
 PAGES = 10
 SETTINGS = SummarySettings(language=None)  # synthetic words are of no language

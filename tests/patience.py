@@ -3,23 +3,13 @@
 import os
 import signal
 import subprocess
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-PATIENCE = 3600.0  # seconds, for one wait; a busy machine takes fifty times what an idle one does
-
-
-def wait_until(sign: Callable[[], object], what: str, said: Callable[[], str] = str) -> None:
-    """Wait for a sign, or fail with what was waited for and what had been said."""
-    deadline = time.monotonic() + PATIENCE
-    while not sign():
-        if time.monotonic() > deadline:
-            pytest.fail(f"waited {PATIENCE:.0f} s for {what}; said so far:\n{said()[-6000:]}")
-        time.sleep(0.02)
+from benchmarks.waiting import PATIENCE, wait_until
 
 
 def wait_for_file(path: Path, process: "subprocess.Popen[str]") -> None:

@@ -23,11 +23,11 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.frame import command
+from benchmarks.tiny_runs import small_disk
+from benchmarks.webhook import receiving
 from benchmarks.year.faults import DISK_MEGABYTES, FAULTS, Year, nothing, upgrade
 from benchmarks.year.fleet import Fleet, label
 from storage.registry import Version, read_version, version_numbers
-from tests.end_to_end.faults import small_disk
-from tests.flows.running.receiver import receiving
 
 TOPICS = 48  # in the first week
 _HEAD = "| week | fault | verdict | said | root MB | backup MB | database MB | s |\n|---|---|---|---|---|---|---|---|"

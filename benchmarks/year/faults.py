@@ -9,6 +9,7 @@ from random import Random
 
 from prefect.client.schemas.objects import FlowRun
 
+from benchmarks.tiny_runs import PROJECT, preloaded, resize, used_kilobytes
 from benchmarks.year.fleet import Fleet
 from flows.backup import checked, restore
 from flows.verify import verify_root
@@ -17,7 +18,6 @@ from storage.generations import object_path, read_generations
 from storage.inventory import CHAMPION, LATEST
 from storage.recipes import read_record
 from storage.store import Store
-from tests.end_to_end.faults import PROJECT, preloaded, resize, used_kilobytes
 
 DISK_MEGABYTES = 4096
 UPGRADED = "features"  # the stage whose version the new code raises

@@ -17,18 +17,15 @@ from prefect.client.schemas.objects import FlowRun
 from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.states import Scheduled
 
+from benchmarks.tiny_runs import ENDED, TINY, WEEKLY, Process, kill, nested, now, processes_of, state_of
+from benchmarks.waiting import PATIENCE, wait_until
+from benchmarks.webhook import Webhook
 from flows.backup import backup
 from flows.prune import prune
 from flows.running.child_processes import free_port, stop, wait_for_api
 from flows.running.operator import Operator, deployments_of
 from flows.running.prefect_setup import SILENCE, create_automations, create_work_pool, deploy
 from storage.store import Store
-from tests.end_to_end.faults import TINY
-from tests.end_to_end.test_alarms import ENDED, Process, kill, now, processes_of, state_of
-from tests.end_to_end.test_eight_weeks import WEEKLY
-from tests.end_to_end.test_serve import nested
-from tests.flows.running.receiver import Webhook
-from tests.patience import PATIENCE, wait_until
 
 KEEP = 3  # builds and versions, as `prune` and `retrain` keep them by default
 # On top of those of the tests: two shards take half the time of four, and the frozen test split needs eight articles

@@ -7,37 +7,15 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import psutil
 import pytest
 
-from tests.end_to_end.test_build import PROJECT, models, shards
+from benchmarks.tiny_runs import PROJECT, TINY, shards, small_disk
+from tests.end_to_end.test_build import models
 from tests.patience import PATIENCE, wait_until
-
-TINY = [
-    "--source.miniweb.topics=24",
-    "--source.miniweb.oversized-bytes=11000000",
-    "--shards.articles=2",
-    "--shards.hosts=2",
-    "--engine.workers=2",
-    "--vocabulary.pieces=600",
-    "--ranker.hidden=8",
-    "--ranker.steps=10",
-    "--ranker.validation-interval=5",
-    "--summarizer.max-paragraphs=3",
-    "--summarizer.max-paragraph-tokens=24",
-    "--training.steps=40",
-    "--training.validation-interval=10",
-    "--training.batch-tokens=800",
-    "--training.processes=1",
-    "--examples.supported-by=null",  # three paragraphs of 24 tokens bear nothing out
-    "--training.decoded-articles=1",
-    "--decoding.max-length=16",
-    "--decoding.min-length=4",
-    "--decoding.beam=2",
-]
 
 
 @contextmanager
@@ -142,35 +120,12 @@ def content(root: Path) -> dict[str, str]:
     return {**shards(root), **models(root)}
 
 
-def preloaded(name: str, folder: Path) -> Path:
-    """Compile a library for LD_PRELOAD: `jumping_clock` moves the time of day by JUMP_BY seconds, once the machine has
-    been up for JUMP_AT; `slow_files` lets writing below SLOW_ROOT take SLOW_MS longer, with a byte in SLOW_LOG each
-    time."""
-    library = folder / f"{name}.so"
-    source = Path(__file__).with_name(f"{name}.c")
-    subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", str(library), str(source), "-ldl"], check=True)
-    return library
-
-
 @contextmanager
-def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
-    """A file system of limited size in memory."""
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)], check=False, capture_output=True
-    )
-    if mounted.returncode:
-        pytest.skip(f"needs the right to mount a small file system: {mounted.stderr.decode().strip()}")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
-
-
-def resize(disk: Path, kilobytes: int) -> None:
-    subprocess.run(["mount", "-o", f"remount,size={kilobytes}k", str(disk)], check=True)
-
-
-def used_kilobytes(disk: Path) -> int:
-    usage = shutil.disk_usage(disk)
-    return usage.used >> 10
+def limited_disk(folder: Path, megabytes: int) -> Iterator[Path]:
+    """`small_disk`, where the machine may mount one."""
+    with ExitStack() as stack:
+        try:
+            disk = stack.enter_context(small_disk(folder, megabytes))
+        except PermissionError as error:
+            pytest.skip(str(error))
+        yield disk

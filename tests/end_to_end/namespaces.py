@@ -6,7 +6,7 @@ import tempfile
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from tests.end_to_end.faults import PROJECT
+from benchmarks.tiny_runs import PROJECT
 from tests.patience import running
 
 TEMPORARY = tempfile.gettempdir()

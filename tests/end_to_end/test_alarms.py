@@ -19,15 +19,15 @@ from prefect.events.worker import EventsWorker
 from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.states import Cancelling, Completed, Running, Scheduled, State
 
+from benchmarks.tiny_runs import ENDED, PROJECT, TINY, Process, kill, nested, now, processes_of, state_of
+from benchmarks.webhook import receiving
 from flows.running import checks, faults
 from flows.running.child_processes import start, wait_for_api
 from flows.running.faults import report_full_disk, report_refused
 from flows.running.prefect_setup import ZOMBIES, create_automations, create_work_pool, deploy
 from storage.registry import save_version
 from storage.store import Store
-from tests.end_to_end.faults import PROJECT, TINY, content
-from tests.end_to_end.test_serve import nested
-from tests.flows.running.receiver import receiving
+from tests.end_to_end.faults import content
 from tests.patience import PATIENCE, wait_until
 from tests.storage.object_store import free_port
 from tests.storage.test_registry import version
@@ -35,8 +35,6 @@ from tests.storage.test_registry import version
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 WORKER = ["prefect", "worker", "start", "--pool", "wikisum", "--type", "process"]
-ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
-Process = subprocess.Popen[bytes]
 
 
 @contextmanager
@@ -47,15 +45,6 @@ def started(command: list[str], environment: dict[str, str]) -> Iterator[Process
         yield process
     finally:
         kill(process)
-
-
-def kill(process: Process) -> None:
-    """`kill -9` of a process and all its children, as a machine dies."""
-    if process.poll() is None:
-        parent = psutil.Process(process.pid)
-        for one in [parent, *parent.children(recursive=True)]:
-            one.kill()
-    process.wait(PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -87,27 +76,6 @@ def planned(root: Path, state: State | None = None) -> FlowRun:
         if state is not None:
             client.set_flow_run_state(run.id, state, force=True)
         return run
-
-
-def now(run: FlowRun) -> FlowRun:
-    with get_client(sync_client=True) as client:
-        return client.read_flow_run(run.id)
-
-
-def state_of(run: FlowRun) -> str:
-    state = now(run).state
-    return "" if state is None else state.type.value
-
-
-def processes_of(run: FlowRun, worker: Process) -> list[psutil.Process]:
-    def environment(one: psutil.Process) -> dict[str, str]:
-        try:
-            return one.environ()
-        except psutil.Error:
-            return {}
-
-    children = psutil.Process(worker.pid).children(recursive=True)
-    return [one for one in children if environment(one).get("PREFECT__FLOW_RUN_ID") == str(run.id)]
 
 
 def test_what_dies_and_what_never_starts_is_told_once(server: dict[str, str], tmp_path: Path) -> None:

@@ -13,13 +13,13 @@ import pyarrow.parquet as pq
 import pytest
 from prefect.settings import PREFECT_API_URL
 
+from benchmarks.tiny_runs import PROJECT, STABLE, shards
 from tests.flows.test_writer import first_sentence
 from tests.patience import output_of, wait_for_file, wait_until
 from tests.tasks.chat.chat_server import chat_server
 
 pytestmark = pytest.mark.integration
 
-PROJECT = Path(__file__).parents[2]
 SMALL = [
     "--source.miniweb.topics=40",
     "--source.miniweb.oversized-bytes=11000000",
@@ -41,23 +41,6 @@ SMALL = [
 ]
 # In the process of the run: other processes would load every library again.
 THREAD = ["--engine.kind=threads", "--engine.workers=1"]
-# Stages whose files hold nothing but what they were made from, so that equal builds have equal bytes.
-STABLE = (
-    "intake",
-    "articles",
-    "search",
-    "frontier",
-    "documents",
-    "paragraphs",
-    "features",
-    "vocabulary",
-    "ranked",
-    "ranking_scores",
-    "graphs",
-    "examples",
-    "predictions",
-    "scores",
-)
 
 
 @pytest.fixture(scope="module")
@@ -91,19 +74,6 @@ def build(root: Path, environment: dict[str, str], *more: str) -> str:
         output, _ = output_of(process)
     assert process.returncode == 0, output[-6000:]
     return output
-
-
-def shards(root: Path) -> dict[str, str]:
-    """File -> sha256 from its record, for stable stages; for pages the digest that leaves fetch times out."""
-    found = {}
-    for record in sorted(root.glob("*/part-*.json")):
-        fields = json.loads(record.read_text())
-        stage = record.parent.name
-        if stage in STABLE:
-            found[f"{stage}/{record.stem}"] = fields["written"]["sha256"]
-        elif stage == "pages":
-            found[f"{stage}/{record.stem}"] = fields["written"]["digest"]
-    return found
 
 
 def models(root: Path) -> dict[str, str]:

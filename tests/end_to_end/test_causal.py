@@ -16,6 +16,7 @@ import torch
 from lxml import html
 from playwright.sync_api import Browser, expect
 
+from benchmarks.page_server import page_server
 from storage.builds import latest_build
 from storage.schemas import RANKED
 from storage.store import Store
@@ -27,7 +28,6 @@ from tasks.writing.settings import BuildWriterSettings, WriterSettings
 from tasks.writing.stage import write_summaries
 from tests.end_to_end.served_model import served
 from tests.end_to_end.test_pretrained import call, worked
-from tests.flows.summary_page.page_server import page_server
 from tests.flows.test_writer import first_sentence
 from tests.models.causal_folders import END, write_causal
 from tests.patience import PATIENCE

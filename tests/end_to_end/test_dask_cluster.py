@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.tiny_runs import TINY, shards
 from storage.store import Store
-from tests.end_to_end.faults import TINY
 from tests.end_to_end.namespaces import TEMPORARY, machine
-from tests.end_to_end.test_build import shards
 from tests.end_to_end.test_s3 import shards_on
 from tests.patience import PATIENCE, wait_until
 from tests.storage.object_store import CREDENTIALS, free_port, object_store, uri

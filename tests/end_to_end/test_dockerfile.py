@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.faults import PROJECT, TINY
+from benchmarks.tiny_runs import PROJECT, TINY
 
 pytestmark = [pytest.mark.slow, pytest.mark.integration]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from benchmarks.tiny_runs import PROJECT, TINY
 from flows.doctor import examine
 from storage.builds import latest_build, save_build
 from storage.errors import StorageError
@@ -17,7 +18,7 @@ from storage.recipes import read_record, save_record
 from storage.sealed import seal
 from storage.store import Store
 from tasks.engine.provenance import running_code
-from tests.end_to_end.faults import PROJECT, TINY, build
+from tests.end_to_end.faults import build
 
 BEFORE = "8c00272f"  # the commit before `doctor`; there is no released tag yet
 

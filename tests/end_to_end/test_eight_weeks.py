@@ -14,15 +14,15 @@ from prefect.client.schemas.objects import FlowRun
 from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.states import Scheduled
 
+from benchmarks.tiny_runs import ENDED, TINY, WEEKLY, Process, kill, nested, now, processes_of, state_of
+from benchmarks.webhook import receiving
 from flows.running.child_processes import wait_for_api
 from flows.running.prefect_setup import create_automations, create_work_pool, deploy
 from flows.running.serve_options import database_url
 from storage.registry import read_champion, read_version
 from storage.store import Store
-from tests.end_to_end.faults import TINY
-from tests.end_to_end.test_alarms import ENDED, WORKER, Process, kill, now, processes_of, started, state_of
-from tests.end_to_end.test_serve import nested, postgresql
-from tests.flows.running.receiver import receiving
+from tests.end_to_end.test_alarms import WORKER, started
+from tests.end_to_end.test_serve import postgresql
 from tests.patience import PATIENCE, wait_until
 from tests.storage.object_store import CREDENTIALS, free_port, object_store, uri
 
@@ -31,19 +31,6 @@ pytestmark = [pytest.mark.integration, pytest.mark.slow]
 WEEKS = 8
 # Week -> the dataset or model whose first file is waited for before the kill, and what is killed.
 KILLS = {2: ("articles", "run"), 4: ("features", "machine"), 6: ("graphs", "run")}
-WEEKLY = [
-    "--source.miniweb.edits=0.3",
-    "--source.miniweb.deaths=0",
-    "--shards.articles=4",
-    '--engine.kind="threads"',
-    '--ranking.method="similarity"',
-    "--training.steps=6",
-    "--training.validation-interval=3",
-    "--retraining.ranker-steps=4",
-    "--retraining.summarizer-steps=4",
-    "--retraining.warmup=2",
-    "--retraining.keep=3",
-]
 
 
 def start_week(root: str, week: int) -> FlowRun:

@@ -12,8 +12,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from benchmarks.tiny_runs import preloaded, resize, used_kilobytes
 from flows.running.child_processes import free_port, start, stop, wait_for_api
-from tests.end_to_end.faults import build, content, preloaded, resize, running, small_disk, used_kilobytes, without
+from tests.end_to_end.faults import build, content, limited_disk, running, without
 from tests.end_to_end.test_build import models
 
 pytestmark = pytest.mark.slow
@@ -45,7 +46,7 @@ def test_a_killed_worker_is_named_and_its_shard_made_again(
 def test_a_full_disk_is_named_and_leaves_nothing_half_written(
     undisturbed: Path, tmp_path: Path, tiny_environment: dict[str, str]
 ) -> None:
-    with small_disk(tmp_path / "disk", megabytes=64) as disk:
+    with limited_disk(tmp_path / "disk", megabytes=64) as disk:
         root = without(undisturbed, disk / "data", "documents", "paragraphs", "features")
         resize(disk, kilobytes=used_kilobytes(disk) + 24)
         with running(root, tiny_environment, tmp_path / "log") as going:

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.end_to_end.test_build import PROJECT, SMALL
+from benchmarks.tiny_runs import PROJECT
+from tests.end_to_end.test_build import SMALL
 from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.integration

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from benchmarks.page_server import page_server
 from flows.running.child_processes import free_port
 from tasks.cited_summary.settings import SummarySettings
 from tasks.ranking.folders import load_model
@@ -14,7 +15,6 @@ from tasks.writing.local_model import model_file
 from tasks.writing.settings import WriterSettings
 from tasks.writing.writer import open_writer
 from tests.end_to_end.served_model import served
-from tests.flows.summary_page.page_server import page_server
 from tests.patience import PATIENCE
 from tests.tasks.writing import scripted
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tests.end_to_end.test_build import PROJECT
+from benchmarks.tiny_runs import PROJECT
 from tests.models.word_pieces import TINY, write_bert
 from tests.patience import PATIENCE
 

@@ -13,8 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 from prometheus_client import generate_latest
 
+from benchmarks.tiny_runs import PROJECT
 from flows.running.metrics import registry
-from tests.end_to_end.test_build import PROJECT, SMALL
+from tests.end_to_end.test_build import SMALL
 from tests.flows.running.test_metrics import figures
 from tests.patience import PATIENCE
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.tiny_runs import STABLE, shards
 from storage.store import Store
 from tests.end_to_end.faults import build, running
-from tests.end_to_end.test_build import STABLE, shards
 from tests.storage.object_store import CREDENTIALS, Proxy, object_store, proxy, uri
 
 pytestmark = pytest.mark.slow

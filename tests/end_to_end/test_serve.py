@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import psutil
 import pytest
 import requests
 
+from benchmarks.tiny_runs import PROJECT, TINY, nested
 from flows.running.prefect_setup import ZOMBIES
 from flows.running.serve_options import authentication, database_url, options_of
-from tests.end_to_end.faults import PROJECT, TINY
 from tests.end_to_end.prefect_api import kept, signed_in
 from tests.patience import PATIENCE, wait_until
 from tests.storage.object_store import free_port
@@ -177,19 +177,6 @@ def names_of(api: requests.Session, ui: str, state: str) -> set[str]:
     """Names of the flows that have runs in a state."""
     runs = {"flow_runs": {"state": {"type": {"any_": [state]}}}}
     return {one["name"] for one in api.post(f"{ui}/api/flows/filter", json=runs, timeout=PATIENCE).json()}
-
-
-def nested(options: list[str]) -> dict[str, Any]:
-    """Options of the command line as the parameters of a deployment have them."""
-    settings: dict[str, Any] = {}
-    for option in options:
-        name, _, value = option.removeprefix("--").replace("-", "_").partition("=")
-        *sections, field = name.split(".")
-        section = settings
-        for part in sections:
-            section = section.setdefault(part, {})
-        section[field] = json.loads(value)
-    return settings
 
 
 @contextmanager

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.tiny_runs import PROJECT, TINY
 from storage.directories import newest_directory
 from storage.store import Store
-from tests.end_to_end.faults import PROJECT, TINY, build, content, running, without
+from tests.end_to_end.faults import build, content, running, without
 from tests.end_to_end.slurm import NODES, PARTITION, jobs, slurm
 from tests.patience import PATIENCE, wait_until
 from tests.storage.object_store import free_port

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+from benchmarks.page_server import page_server
 from flows.summary_page.processes import Processes
 from storage.store import Store
 from tasks.chat.client import ChatError
@@ -19,7 +20,6 @@ from tasks.cited_summary.pipeline import summarize
 from tasks.cited_summary.settings import SummarySettings
 from tasks.cited_summary.systems import find_system
 from tasks.explorer.corpus import ExplorerCorpus
-from tests.flows.summary_page.page_server import page_server
 from tests.patience import PATIENCE
 from tests.tasks.chat.chat_server import chat_server, sentences
 from tests.tasks.cited_summary.test_systems import root_with

@@ -6,10 +6,10 @@ import pytest
 from prefect import flow, get_client, runtime
 from prefect.states import Crashed
 
+from benchmarks.webhook import Webhook, receiving
 from flows.config import BuildConfig
 from flows.running.notification import notify
 from flows.running.settings import WEBHOOK
-from tests.flows.running.receiver import Webhook, receiving
 
 
 @pytest.fixture

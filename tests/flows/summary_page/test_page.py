@@ -14,6 +14,7 @@ import requests
 from lxml import html
 
 import storage.writing
+from benchmarks.page_server import page_server
 from flows.summary_page.jobs import SummaryJob
 from storage.registry import save_version
 from storage.store import Store
@@ -22,7 +23,6 @@ from tasks.cited_summary.pipeline import Report, SourcePage
 from tasks.cited_summary.settings import SummarySettings
 from tasks.engine.progress import Progress
 from tasks.explorer.corpus import ExplorerCorpus
-from tests.flows.summary_page.page_server import page_server
 from tests.patience import PATIENCE, wait_until
 from tests.storage.test_registry import version
 from tests.tasks.chat.chat_server import chat_server, sentences

@@ -9,6 +9,8 @@ from typing import Any
 
 
 class Webhook(HTTPServer):
+    """Keeps what it is told, and answers with its status."""
+
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.status = 200
@@ -16,6 +18,7 @@ class Webhook(HTTPServer):
 
     @property
     def url(self) -> str:
+        """Its address."""
         return f"http://127.0.0.1:{self.server_address[1]}/hook/secret"
 
 

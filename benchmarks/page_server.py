@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 import uvicorn
 
+from benchmarks.waiting import wait_until
 from flows.running.child_processes import free_port
 from flows.running.hosts import known_hosts
 from flows.summary_page.app import create_app
@@ -20,7 +21,6 @@ from tasks.cited_summary.pipeline import Report, SourcePage, summarize
 from tasks.cited_summary.settings import SummarySettings
 from tasks.cited_summary.systems import chosen_system
 from tasks.explorer.corpus import ExplorerCorpus
-from tests.patience import wait_until
 
 
 @contextmanager
