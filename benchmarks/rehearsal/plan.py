@@ -22,6 +22,7 @@ from storage.store import RowGroup, Store, WrittenTable
 from tasks.engine.job import Job
 from tasks.engine.recipe import StageResult
 from tasks.engine.stage import Executor, Outcome, Run, StagePlan
+from tasks.sources.settings import MiniwebSettings
 
 PARTITIONS = 1_000
 ROW_BYTES = 200
@@ -67,11 +68,10 @@ def _digest(name: str) -> str:
 
 def configuration(root: str, shards: int, changed: bool = False) -> BuildConfig:
     """Return the settings of the build, or those with a setting of the crawl changed."""
-    topics = 1_000_000
     return BuildConfig.model_validate(
         {
             "root": root,
-            "source": {"miniweb": {"topics": topics, "partition_topics": topics // PARTITIONS}},
+            "source": {"miniweb": {"topics": PARTITIONS * MiniwebSettings.partition_topics}},
             "shards": {"articles": shards, "hosts": shards},
             "crawl": {"max_bytes": 9_000_000 if changed else 10_000_000},
         }

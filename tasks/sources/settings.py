@@ -73,8 +73,7 @@ class MiniwebSettings(Settings):
     held_back: ClassVar[float] = HELD_BACK
     hosts: int = Field(12, ge=12, le=5000)
     """hosts that serve articles' pages, in addition to search, mirror and link hosts"""
-    partition_topics: int = Field(1000, ge=1, le=1_000_000)
-    """topics per partition of the source"""
+    partition_topics: ClassVar[int] = 1000  # of one part of the source
     oversized_bytes: int = Field(24_000_000, ge=0, le=10_000_000_000)
     """decoded size of an oversized page, bytes"""
 

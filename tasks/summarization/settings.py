@@ -221,8 +221,7 @@ class DecodingSettings(Settings):
     alignment: Literal["none", "predicted", "ranked"] = "none"
     """whether hypotheses are preferred whose attention to paragraphs is as expected: no, as the attention predictor
     expects (attAlign, Ma & Zong 2022, eq. 17-18), or as the ranker's scores say (extProb, Ma & Zong 2022, sec. 5.3)"""
-    beta: float = Field(0.8, ge=0, le=1_000)
-    """weight of the alignment in a score (Ma & Zong 2022, sec. 5.3: .8)"""
+    beta: ClassVar[float] = 0.8  # weight of the alignment in a score (Ma & Zong 2022, sec. 5.3)
     alignment_when: ClassVar[str] = "step"  # Ma & Zong 2022, eq. 17; the released code has it once a hypothesis ends
     coverage: float = Field(0.0, ge=0, le=1_000)
     """weight of the structural coverage of paragraphs (strCov, Ma & Zong 2022, eq. 13); 0 = off"""

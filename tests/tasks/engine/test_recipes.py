@@ -63,7 +63,6 @@ DEFAULTS: dict[type[Settings], dict[str, object]] = {
         "block_ngrams": 0,
         "block_recent": 0,
         "alignment": "none",
-        "beta": 0.8,  # Ma & Zong 2022, sec. 5.3
         "coverage": 0.0,
         "compressed_paragraphs": None,
         "max_paragraphs": None,
@@ -110,8 +109,9 @@ def test_constants_that_were_settings_stay_in_the_recipe() -> None:
     }
     assert WaybackSettings().recipe() == {"enabled": False}
     assert MiniwebSettings().recipe()["held_back"] == 0.3
+    assert MiniwebSettings().recipe()["partition_topics"] == 1000
     assert CloneSettings().recipe() == {"recall": 0.8, "part_recall": 0.8, "mirror": 0.4, "document": None}
-    gone = {"alignment_when": "step", "prompt_title": False, "max_paragraph_tokens": None}
+    gone = {"beta": 0.8, "alignment_when": "step", "prompt_title": False, "max_paragraph_tokens": None}
     assert gone.items() <= DecodingSettings().recipe().items()
     assert Tensor2TensorSettings().recipe() == {"urls": "", "content": "", "split": "files"}
     assert CrawlSettings().recipe()["max_decoded_archive_bytes"] == 50_000_000_000

@@ -258,9 +258,11 @@ def test_pages_change_only_with_their_topic() -> None:
     assert all(old.pages.guide(0, number) == new.pages.guide(0, number) for number in range(10))
 
 
-def test_a_digest_changes_exactly_with_the_articles_of_its_partition() -> None:
+def test_a_digest_changes_exactly_with_the_articles_of_its_partition(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MiniwebSettings, "partition_topics", 100)
+
     def digests(**changes: int) -> list[str]:
-        settings = MiniwebSettings(**({"topics": 400, "partition_topics": 100} | changes))
+        settings = MiniwebSettings(**({"topics": 400} | changes))
         return [partition.digest for partition in MiniwebSource(settings).partitions()]
 
     base = digests()
@@ -269,14 +271,16 @@ def test_a_digest_changes_exactly_with_the_articles_of_its_partition() -> None:
     assert digests(topics=390)[:3] == base[:3] and digests(topics=390)[3] != base[3]
     assert not set(digests(seed=2)) & set(base)
     assert digests(oversized_bytes=1) == base
-    week = MiniwebSource(MiniwebSettings(topics=400, partition_topics=20, week=1, growth=0))
-    first = MiniwebSource(MiniwebSettings(topics=400, partition_topics=20))
+    monkeypatch.setattr(MiniwebSettings, "partition_topics", 20)
+    week = MiniwebSource(MiniwebSettings(topics=400, week=1, growth=0))
+    first = MiniwebSource(MiniwebSettings(topics=400))
     for old, new in zip(first.partitions(), week.partitions(), strict=True):
         assert (old.digest == new.digest) == (list(first.read(old)) == list(week.read(new)))
 
 
-def test_articles_of_a_source() -> None:
-    source = MiniwebSource(MiniwebSettings(topics=30, partition_topics=20))
+def test_articles_of_a_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MiniwebSettings, "partition_topics", 20)
+    source = MiniwebSource(MiniwebSettings(topics=30))
     parts = source.partitions()
     assert [(part.start, part.stop) for part in parts] == [(0, 20), (20, 30)]
     articles = [article for part in parts for article in source.read(part)]
