@@ -183,7 +183,7 @@ def test_a_version_is_exported_by_its_number(store: Store, directory: Path, tmp_
 
 
 def test_a_summary_by_an_export_is_decoded_as_its_scores_were(store: Store, directory: Path, tmp_path: Path) -> None:
-    decoding = DECODING.model_copy(update={"checkpoint": 1, "beta": 0.5})
+    decoding = DECODING.model_copy(update={"checkpoint": 1, "alpha": 0.5})
     export_model(store, Store(str(tmp_path)), made(store, directory, decoding).name)
     system = find_system(str(tmp_path))
     assert system.decoding == decoding.model_copy(update={"checkpoint": 0}), "the export has that checkpoint's weights"

@@ -137,7 +137,7 @@ def test_no_system_reads_more_paragraphs_than_ranking_keeps() -> None:
 
 
 def test_systems_of_001_and_002_decode_as_these_papers_do() -> None:
-    base = DecodingSettings(max_length=160, alignment="ranked", beta=0.5)
+    base = DecodingSettings(max_length=160, alignment="ranked", alpha=0.5)
     plain = decoding_of(SYSTEMS["pht"], SMALL, base)
     assert (plain.normalisation, plain.block_ngrams, plain.block_recent) == ("average", 3, 2)
     assert (plain.alignment, plain.coverage, plain.compressed_paragraphs) == ("none", 0, None)
