@@ -162,7 +162,7 @@ def _of_folder(folder: Path) -> SummarySystem:
         return system
     try:
         settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
-        result = {name: kind.model_validate(settings[name]) for name, kind in _SECTIONS.items() if name in settings}
+        result = {name: kind.of_record(settings[name]) for name, kind in _SECTIONS.items() if name in settings}
     except (ValueError, TypeError) as error:
         other = f"Its {SETTINGS} is that of another version of this program ({type(error).__name__})."
         return replace(system, why=f"{why} {other}")
@@ -189,13 +189,13 @@ def _of_root(
 ) -> SummarySystem:
     """Return the system of a version or build; the extractive one if its models do not suffice."""
     try:
-        ranking = RankingSettings.model_validate(settings["ranking"])
+        ranking = RankingSettings.of_record(settings["ranking"])
         base = SummarySystem(
             EXTRACTIVE,
             "",
             words=settings["words"],
-            paragraphs=ParagraphSettings.model_validate(settings["paragraphs"]),
-            **{name: kind.model_validate(settings[name]) for name, kind in _SECTIONS.items()},
+            paragraphs=ParagraphSettings.of_record(settings["paragraphs"]),
+            **{name: kind.of_record(settings[name]) for name, kind in _SECTIONS.items()},
         )
     except (KeyError, ValidationError) as error:
         why = f"The settings of {who} are those of another version of this program ({type(error).__name__})"

@@ -9,8 +9,9 @@ Secrets come from the environment: settings name the variable, so that no record
 
 import os
 import re
+from collections.abc import Mapping
 from inspect import get_annotations
-from typing import Any, get_args
+from typing import Any, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_core import ErrorDetails
@@ -71,6 +72,26 @@ class Settings(BaseModel):
         if not all(map(is_path_text, texts)):
             raise ValueError("expected text that UTF-8 can write, without NUL")
         return value
+
+    @classmethod
+    def of_record(cls, values: Mapping[str, Any]) -> Self:
+        """Return settings that a record has, also one of an earlier version: what has become a constant (`ClassVar`)
+        since then is left out if it had that value. Raises ValidationError: it had another, or there is no such
+        setting."""
+        return cls.model_validate(cls._without_constants(values))
+
+    @classmethod
+    def _without_constants(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        kept, unknown = dict[str, Any](), object()
+        for name, value in values.items():
+            info = cls.model_fields.get(name)
+            if info is None and getattr(cls, name, unknown) == value:
+                continue
+            section = None if info is None else info.annotation
+            if isinstance(value, Mapping) and isinstance(section, type) and issubclass(section, Settings):
+                value = section._without_constants(value)
+            kept[name] = value
+        return kept
 
     def recipe(self) -> dict[str, Any]:
         """Return the JSON-able fields and constants (`ClassVar`) that decide a shard's content, in the order in which

@@ -129,7 +129,7 @@ def export_model(store: Store, target: Store, which: str, *, dry_run: bool = Fal
     folder.check()
     if (done := folder.files) is not None:
         return f"{target.root} holds this export already: {len(done)} files"
-    decoding = DecodingSettings(**chosen.settings.get("decoding", {}))
+    decoding = DecodingSettings.of_record(chosen.settings.get("decoding", {}))
     weights = WEIGHTS
     if decoding.checkpoint:
         weights = weights_of(record.path, json.loads(_read(store, chosen, BEST)), decoding.checkpoint)

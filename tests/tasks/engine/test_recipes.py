@@ -4,11 +4,12 @@
 """
 
 import pytest
+from pydantic import ValidationError
 
 from tasks.engine.settings import Settings
 from tasks.extraction.settings import ExtractSettings
 from tasks.fetching.settings import CrawlSettings, WaybackSettings
-from tasks.paragraphs.settings import CloneSettings
+from tasks.paragraphs.settings import CloneSettings, ParagraphSettings
 from tasks.ranking.settings import RankerSettings
 from tasks.sources.settings import MiniwebSettings, Tensor2TensorSettings
 from tasks.summarization.settings import AttentionSettings, DecodingSettings, SummarizerSettings, TrainingSettings
@@ -96,6 +97,15 @@ def test_what_training_is_told_reaches_the_trainer() -> None:
     assert (found.seed, found.validate_start) == (21, False)
     shared = trainer_settings(TrainingSettings(**told), seed=21, processes=3, continued=True)
     assert (shared.accumulation, shared.validate_start) == (4, True)
+
+
+def test_a_record_of_before_may_have_what_is_a_constant_now() -> None:
+    before = {"quality": 0.5, "clones": {"recall": 0.7, "part_recall": 0.8, "mirror": 0.4}}
+    assert ParagraphSettings.of_record(before) == ParagraphSettings(quality=0.5, clones=CloneSettings(recall=0.7))
+    with pytest.raises(ValidationError, match=r"clones\.part_recall"):  # the paragraphs were others
+        ParagraphSettings.of_record({"clones": {"part_recall": None}})
+    with pytest.raises(ValidationError, match=r"clones\.part_recall"):  # a person is told that it is no setting
+        ParagraphSettings.model_validate(before)
 
 
 def test_constants_that_were_settings_stay_in_the_recipe() -> None:
