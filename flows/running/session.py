@@ -21,10 +21,9 @@ from storage.builds import Build
 from storage.directories import DirectoryRecord
 from storage.errors import CorruptShardError
 from storage.inventory import check_format, take_stock
-from storage.keyed_libraries import read_keyed_libraries
 from storage.root import check_root, opened_root, reading_root, root_lock
 from storage.store import Store
-from tasks.engine.libraries import keyed_libraries
+from tasks.engine.libraries import key_libraries, keyed_libraries
 from tasks.engine.recipe import DirectoryResult, Input, Recipe
 from tasks.engine.stage import Run, walk
 from tasks.reporting.publishing import PAGE, publish_parts, report_text
@@ -172,7 +171,7 @@ def session(config: BuildConfig) -> Iterator[Session]:
             stack.enter_context(opened_root(store, WAIT_SECONDS))
         connect_to = stack.enter_context(running_web(config.source)) if config.miniweb else {}
         executor = PrefectExecutor(config.engine, config.name)
-        libraries = read_keyed_libraries(store)
+        libraries = key_libraries(store, config.engine.recompute_on)
         run = Run(store, executor, account=account_of(config), libraries=libraries)
         opened = Session(config, executor, run, connect_to)
         token = _current.set(opened)
@@ -184,10 +183,10 @@ def planning_session(
     config: BuildConfig, *, keeps_answers: bool = False, recompute_on: Collection[str] = ()
 ) -> Session:
     """Return a session that computes nothing and writes nothing but answers; with libraries of which another version
-    recomputes stages. StorageError: the root has another format."""
+    recomputes stages, besides those of the settings. StorageError: the root has another format."""
     executor, store = PrefectExecutor(config.engine, config.name), Store(config.root)
     check_format(store)
-    libraries = keyed_libraries(store, recompute_on)
+    libraries = keyed_libraries(store, {*config.engine.recompute_on, *recompute_on})
     run = Run(store, executor, planning=True, libraries=libraries)
     return Session(config, executor, run, keeps_answers=keeps_answers)
 
@@ -196,7 +195,7 @@ def walk_finished(config: BuildConfig, wiring: Callable[[Session], T]) -> T:
     """Walk wiring whose stages are done, without server and publishing; CorruptShardError for a damaged file."""
     executor = PrefectExecutor(config.engine, config.name)
     store = Store(config.root)
-    libraries = read_keyed_libraries(store)
+    libraries = keyed_libraries(store, config.engine.recompute_on)
     finished = Session(config, executor, Run(store, executor, libraries=libraries))
     token = _current.set(finished)
     try:

@@ -3,6 +3,9 @@
 import os
 from typing import Literal
 
+from pydantic import field_validator
+
+from tasks.engine.provenance import LIBRARIES
 from tasks.engine.settings import Settings, tuning
 
 WEBHOOK = "WIKISUM_WEBHOOK"
@@ -19,6 +22,16 @@ class EngineSettings(Settings):
     """Dask scheduler, such as tcp://10.0.0.1:8786; null = start one here"""
     device: str = tuning("auto")
     """where models run: auto | cpu | cuda | cuda:N; auto = CUDA where there is one"""
+    recompute_on: tuple[str, ...] = tuning(())
+    """libraries, such as trafilatura, of which another version recomputes the stages that it decides; empty = none"""
+
+    @field_validator("recompute_on")
+    @classmethod
+    def _decide_stages(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for name in value:
+            if name not in LIBRARIES:
+                raise ValueError(f"{name!r} decides no stage: expected some of {', '.join(sorted(LIBRARIES))}")
+        return value
 
     @property
     def parallel(self) -> int:

