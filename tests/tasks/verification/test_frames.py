@@ -43,6 +43,10 @@ def parts(sentence: str) -> set[tuple[str, str]]:
         ("The ship was to have sailed in May.", "uncertain", "have sailed in May"),
         ("Neither he nor she came.", "denied", "he nor she came"),
         ("Legend has it that the bell was cast here.", "reported", "the bell was cast here"),
+        ("It is not true that the mayor stole the ring.", "denied", "that the mayor stole the ring"),
+        ("It is not known that he left.", "uncertain", "that he left"),
+        ("He left instead of signing the treaty.", "denied", "signing the treaty"),
+        ("She was far from winning the race.", "denied", "winning the race"),
         ("It nearly collapsed in 1990.", "uncertain", "collapsed in 1990"),
     ],
 )
@@ -59,12 +63,29 @@ def test_a_clause_stands_in_its_frame(sentence: str, frame: str, part: str) -> N
         "The report describes the town.",
         "The film stars Anna Lee.",
         "They asked him about it.",
+        "They danced even if it rained.",
+        "It may not open on Sundays.",
+        "It is true that he left.",
+        "He was accused by a man wearing a hat.",
+        "He was accused of theft while sleeping.",
+        "The dam, built in 1960, failed.",
+        "Were the ships old?",
+        "In 1990, the mayor said yes to him.",
+        "The novel sold well.",
+        "The mayor said nothing.",
+        "The claim was rejected by the court.",
+        "He promised help; that came late.",
+        "The ship was towed to Leith.",
         "It was painted and charged in 1990.",
         "",
     ],
 )
 def test_what_is_asserted_stands_in_none(sentence: str) -> None:
     assert parts(sentence) == set()
+
+
+def test_a_claim_is_denied_only_where_a_word_says_so() -> None:
+    assert parts("The report that the ship sank reached London.") == {("reported", "that the ship sank reached London")}
 
 
 def test_words_of_a_frame_count_whatever_they_govern() -> None:
