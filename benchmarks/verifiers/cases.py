@@ -12,7 +12,8 @@ from tasks.engine.hashing import Dice
 from tasks.verification.learning import LearningArticle, examples_of
 from tasks.verification.words import read
 
-_INVENTED = {"by hand": "restated.txt", "by hand, framed": "framed.txt"}  # files about invented passages
+# Files about invented passages.
+_INVENTED = {"by hand": "restated.txt", "by hand, framed": "framed.txt", "by hand, near": "near.txt"}
 _OF_REAL_PAGES = ("read", "fresh", "hard", "models")  # files, and parts of the tables
 _LINE = re.compile(r"(?:\+|- (?P<kind>[a-z, ]+):) (?P<text>.+)")
 _DIGITS = 12  # of the digest that names a passage
