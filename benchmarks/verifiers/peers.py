@@ -14,7 +14,7 @@ from tasks.evaluation.chat_judge import ChatJudge
 from tasks.evaluation.citations import ValueSupport
 from tasks.evaluation.folder_models import EntailmentModel
 from tasks.evaluation.settings import JudgeSettings
-from tasks.verification.verifier import Support, Verifier
+from tasks.verification.verifier import Support, Verifier, shipped
 
 _MARKS = 5
 
@@ -75,11 +75,12 @@ def supported(verifier: Verifier) -> Judge:
 
 
 def entailment(folder: str) -> Judge:
-    """The model of entailment of a folder: its highest probability of a passage, minus that of contradiction."""
-    model = EntailmentModel(folder, "--entailment", "cpu")
+    """The model of entailment of a folder: its highest probability for the evidence in a passage."""
+    model = EntailmentModel(folder, "--nli", "cpu")
 
     def judge(cases: Sequence[Case]) -> NDArray[np.float64]:
-        return np.array([float(model([(text, c.sentence) for text in c.passages])[:, 0].max()) for c in cases])
+        pairs = [[(shipped().premise(c.sentence, [text]), c.sentence) for text in c.passages] for c in cases]
+        return np.array([float(model(each)[:, 0].max()) for each in pairs])
 
     return judge
 

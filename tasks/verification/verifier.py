@@ -29,7 +29,7 @@ from tasks.verification.evidence import PAIR_MEASURES, Evidence, gather, measure
 from tasks.verification.features import NAMES, features
 from tasks.verification.objections import Objection
 from tasks.verification.references import in_context
-from tasks.verification.words import WordKind, read
+from tasks.verification.words import ParsedText, WordKind, read
 
 _UNSEEN = [NAMES.index("numbers_unseen"), NAMES.index("names_unseen")]  # a sentence with a missing one is never said
 _COVERED = NAMES.index("covered_by_passage")
@@ -206,7 +206,7 @@ class Verifier:
         if evidence is None:
             return None
         alone = self.probabilities([(sentence, text) for text in texts])
-        together = read("\n".join(parsed[n].sentences[row] for n, row in sorted(evidence.needed())))
+        together = read(_needed(parsed, evidence))
         pair = features(claim, together, self.weigh)
         joined = float(self._forest.predict(np.array([pair], np.float32))[0])
         row = measures(claim, evidence, [float(alone.max()), joined, *(pair[place] for place in _OF_PAIR)])
@@ -224,6 +224,14 @@ class Verifier:
             return next(iter(other.sentences), passage)
         single, _ = windows(matches(own, other), self._weights(sentence), other)
         return other.sentences[single.sentences[0]]
+
+    def premise(self, sentence: str, passages: Sequence[str], title: str = "") -> str:
+        """Return the sentences of passages that hold a sentence's words, in their order, where names replace pronouns;
+        whole passages if they hold none. A model of entailment overlooks what is said among much else."""
+        texts = [in_context(passage, title, sentence) for passage in passages]
+        parsed = [read(text) for text in texts]
+        evidence = gather(read(sentence), parsed, self.weigh)
+        return "\n".join(texts) if evidence is None else _needed(parsed, evidence)
 
     def _weights(self, sentence: str) -> list[float]:
         own = read(sentence)
@@ -252,6 +260,11 @@ class Verifier:
                 raise ValueError(f"{file}: a verifier of other features than these; learn it again")
             forest = Trees(arrays["trees"].tobytes().decode())
             return cls(forest, WordWeights(arrays["words"]), float(arrays["said_at"]))
+
+
+def _needed(texts: Sequence[ParsedText], evidence: Evidence) -> str:
+    """Return the sentences that hold a noticeable part of the words, in the order of the texts."""
+    return "\n".join(texts[n].sentences[row] for n, row in sorted(evidence.needed()))
 
 
 @cache

@@ -9,7 +9,7 @@ import numpy as np
 from models.sentences import SPACE_MARK
 from models.values import ValueIndex, measurable, missing
 from tasks.evaluation.citations import CitedSentence, Citer
-from tasks.evaluation.entailment import ENTAILED, Entailment, premise
+from tasks.evaluation.entailment import ENTAILED, Entailment, Pair, premise
 from tasks.evaluation.metrics import Summary
 from tasks.writing.reading import Draft
 
@@ -65,14 +65,20 @@ class Checker:
         return list(map(self._checked, drafts, cited))
 
     def _entailed(self, one: Checked, entailment: Entailment) -> Checked:
-        """Return a sentence with the passages that it cites if they entail it, else with one that does, if one does."""
-        if not one.supported:
-            return one
+        """Return a sentence with the passages that it cites if they entail it, else with one that does, if one does.
+        Copies are not asked about: a model may refuse them."""
         text, cited = one.draft.text, self._citer.texts(one.draft.ranks)
-        others = [rank for rank in range(len(self._sent)) if (rank,) != one.draft.ranks]
-        if entailment([(premise(self._title, cited), text)])[0, 0] > ENTAILED:
+        verifier = self._citer.verifier
+        if not one.supported or verifier.probabilities([(text, passage) for passage in cited]).max(initial=0) == 1:
             return one
-        result = entailment([(premise(self._title, [self._sent[rank]]), text) for rank in others])[:, 0]
+
+        def pair(texts: Sequence[str]) -> Pair:
+            return premise(self._title, [verifier.premise(text, texts, self._title)]), text
+
+        others = [rank for rank in verifier.likeliest(text, self._sent) if (rank,) != one.draft.ranks]
+        if entailment([pair(cited)])[0, 0] > ENTAILED:
+            return one
+        result = entailment([pair([self._sent[rank]]) for rank in others])[:, 0]
         for place in (place for place in np.argsort(-result, kind="stable") if result[place] > ENTAILED):
             (again,) = self._verified([Draft(text, (others[place],))])
             if again.supported and again.draft.ranks == (others[place],):

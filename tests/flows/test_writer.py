@@ -66,11 +66,11 @@ def rows_of(session: Session, stage: str) -> list[dict[str, Any]]:
     ]
 
 
-def first_sentence(number: int, body: dict[str, Any]) -> tuple[int, str]:
-    """What a model that copies writes: the beginning of the first passage, and a lie."""
+def first_sentence(number: int, body: dict[str, Any], before: str = "") -> tuple[int, str]:
+    """What a model that copies writes: the beginning of the first passage, and a lie. `before`: words before it."""
     data = json.loads(body["messages"][1]["content"].rpartition("\n\n")[0])
     said = data["passages"][0]["text"].partition(". ")[0]
-    return 200, sentences((f"{said}.", [1]), ("It was built in 1066 by Wilhelm Unheard.", [1]))
+    return 200, sentences((f"{before}{said}.", [1]), ("It was built in 1066 by Wilhelm Unheard.", [1]))
 
 
 @pytest.mark.integration

@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 
 from tasks.evaluation.entailment import Pair, premise
+from tasks.verification.verifier import shipped
 from tests.tasks.evaluation.tiny_models import LABELS, save_model
 
 _LONGEST = 64  # tokens
@@ -17,7 +18,7 @@ def taught(folder: Path, title: str, passages: Sequence[str], follows: Sequence[
     import transformers
 
     pairs: list[tuple[Pair, bool]] = [
-        ((premise(title, [text]), sentence), rank in ranks)
+        ((premise(title, [shipped().premise(sentence, [text], title)]), sentence), rank in ranks)
         for sentence, ranks in follows
         for rank, text in enumerate(passages)
     ]

@@ -1,10 +1,16 @@
 """A model of entailment from a folder as a further check, the same in a writer, a summary of one's own and a build."""
 
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from flows.running.building import checked
+from tasks.evaluation.entailment import Pair
+from tasks.writing.checking import Checker
 from tasks.writing.reading import Draft
 from tasks.writing.settings import WriterSettings
 from tasks.writing.writer import check_writer
@@ -51,6 +57,26 @@ def test_of_passages_that_say_a_sentence_one_that_entails_it_is_cited(tmp_path: 
         assert len(chat.asked) == 1
 
 
+def test_a_copy_is_said_whatever_the_model_finds(tmp_path: Path) -> None:
+    folder = taught(tmp_path, TITLE, PASSAGES, [(IS, []), (LAMP, [1])])
+    with writing(in_turn([sentences((IS, [1]), (LAMP, [2]))]), entailment=folder) as (writer, chat):
+        assert list(writer.write(TITLE, PASSAGES).sections[0][1]) == [Draft(IS, (0,)), Draft(LAMP, (1,))]
+    assert len(chat.asked) == 1
+
+
+def test_the_model_reads_the_sentences_with_the_words_of_a_sentence_alone() -> None:
+    """A model overlooks what is said among much else, and cuts passages that are too long for it."""
+    asked: list[Pair] = []
+
+    def entails(pairs: Sequence[Pair]) -> NDArray[np.float64]:
+        asked.extend(pairs)
+        return np.ones((len(pairs), 2))
+
+    passage = f"{'Gulls nest there. ' * 300}{PASSAGES[1]} It was lit again in 1950."
+    (checked,) = Checker(TITLE, [passage], 1, entails).check([Draft(LAMP, (0,))])
+    assert checked.supported and asked == [(f"{TITLE}\n{PASSAGES[1]}", LAMP)]
+
+
 def test_a_summary_of_ones_own_pages_is_checked_by_it(tmp_path: Path) -> None:
     passages = HISTORY.splitlines()
     built = "The lighthouse at Skerry Point was built in 1847 by Thomas Ridley."
@@ -64,7 +90,7 @@ def test_a_summary_of_ones_own_pages_is_checked_by_it(tmp_path: Path) -> None:
 
 def test_a_build_is_checked_by_it_and_another_model_makes_other_shards(tmp_path: Path) -> None:
     folder = taught(tmp_path / "nli", TITLE, PASSAGES, [(IS, [])])  # it has learned to find nothing entailed
-    with chat_server(first_sentence) as chat:
+    with chat_server(partial(first_sentence, before="Also, ")) as chat:  # no copy, which it is not asked about
         written = {
             entailment: rows_of(walk(config_of(tmp_path / "root", chat, *given), only_written), "written")
             for entailment, given in ((False, []), (True, [f"--writer.entailment={folder}"]))
