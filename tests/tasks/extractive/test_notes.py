@@ -39,6 +39,7 @@ def lines(title: str, *notes: str) -> list[str]:
         ("Course", "max 12 people", "max 15 people"),
         ("School events", "Choir trip\nprice 20 euros", "Choir trip in May\nprice 25 euros"),
         ("School events", "Choir trip\nprice 20 euros", "Choir trip: price 25 euros"),
+        ("School events", "Choir trip\nbring a coat\nprice 20 euros", "Choir trip\nprice 25 euros"),
     ],
 )
 def test_what_notes_say_differently_is_listed(title: str, one: str, other: str) -> None:
@@ -58,6 +59,7 @@ def test_what_notes_say_differently_is_listed(title: str, one: str, other: str) 
         ("Board", "3 March, room 4", "10 March, room 6"),
         ("Board", "Date: 3 March\nroom 4", "Date: 10 March\nroom 6"),
         ("Board", "3 March\nroom 4", "10 March\nroom 6"),
+        ("Board", "Tuesday 3 March\nroom 4", "Tuesday 10 March\nroom 6"),
         ("Board", "Date: 3 March", "Date: 10 March"),
         ("Board", "Author: Anna", "Author: Ben"),
         ("Board", "Minutes: Anna", "Minutes: Ben"),
@@ -65,6 +67,7 @@ def test_what_notes_say_differently_is_listed(title: str, one: str, other: str) 
         ("Trip", "deadline 28 February", "UPDATE\ndeadline 15 March"),
         ("Trip", "deadline 28 February", "deadline 15 March?"),
         ("Trip", "deadline 28 February", "no deadline 15 March"),
+        ("Trip", "price 20 euros", "price now 25 euros"),
         ("Trip", "bus 7.30", "bus 8.15"),
         ("Party", "20 chairs", "25 chairs"),
         ("Party", "20 euros", "25 euros"),
@@ -89,6 +92,14 @@ def test_the_title_of_a_source_is_a_heading_too() -> None:
     assert len(find_differences("School events", [one, third])) == 1
 
 
+def test_a_word_for_notes_in_the_title_of_a_source_distinguishes_nothing() -> None:
+    one, other = (
+        PilePassage(f"price {price} euros", str(price), 0, title, note=True)
+        for price, title in ((20, "Notes"), (25, "Minutes"))
+    )
+    assert len(find_differences("Choir trip", [one, other])) == 1
+
+
 def test_lines_of_pages_are_no_notes() -> None:
     pages = [PilePassage(f"Mon, 21st Nov {hour}:00 (local time)", str(hour)) for hour in (19, 22)]
     assert find_differences("World Cup", pages) == []
@@ -106,6 +117,8 @@ def test_a_sentence_about_another_day_states_no_deadline() -> None:
         ("deadline 28 February", True),
         ("Price 20 euros.", True),
         ("The price is 20 euros.", False),
+        ("Room 4 opens at noon.", False),
+        ("The tower leans.", False),
         ("Home | News", False),
         ("one two three four five six seven eight nine ten eleven", False),
     ],
