@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from io import BytesIO
 from pathlib import Path
 from typing import Literal
@@ -37,7 +38,10 @@ def to_docx(summary: CitedSummary) -> bytes:
     from docx import Document  # here, because other exports need no such package
 
     document = Document()
-    document.core_properties.title = clean(summary.title)
+    properties = document.core_properties  # those of the package's template name its maker and a day in 2013
+    properties.title, properties.author, properties.comments = clean(summary.title), "wikisum", ""
+    if summary.made:
+        properties.created = properties.modified = datetime.fromisoformat(summary.made)
     for part in _parts(summary):
         if part.style in {"title", "heading"}:
             document.add_heading(part.text, 0 if part.style == "title" else 1)

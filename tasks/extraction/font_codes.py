@@ -12,6 +12,11 @@ _ADOBE = re.compile("[\uf721-\uf77e\uf7a1-\uf7fe]")
 _ORNAMENT = re.compile(r"(?:^|(?<=\s))[\ue000-\uf8ff]+(?:\s+|$)|^[\ue000-\uf8ff]+")  # a bullet, or an icon of a page
 # The codes of Windows-1252 that pages have where Unicode has controls: euro, dots, quotation marks, dashes.
 _WINDOWS = re.compile("[\x80\x85\x91-\x97]")
+# Codes of TeX's fonts (Cork encoding) that a PDF has if its fonts have no table of characters. Each becomes one
+# character. Brackets of formulas have the codes of quotation marks and dashes, but do not touch a word.
+_LIGATURES = str.maketrans("\x1b\x1c\x1d\x1e\x1f\x88", "\ufb00\ufb01\ufb02\ufb03\ufb04•")
+_MARKS = re.compile(r"\x10(?=\w)|(?<=[\w.,;:!?)])\x11|(?<=\w)\x15|(?<=[\w ])\x16(?=[\w\s])")
+_MARK = str.maketrans("\x10\x11\x15\x16", "“”–—")
 # Controls, private and replaced characters; letters that stand for figures and marks in PDFs whose font has no table
 # of characters: those of Calibri and Cambria become "ͳͻ͸Ͳǡ", and others may have codes that nothing is assigned to.
 _UNREADABLE = re.compile("[\x80-\x9f\ue000-\uf8ff\ufffd\u0370-\u0373\u0376-\u0379]|(?<=[A-Za-z])[ǡǤ](?=\\s|$)")
@@ -29,6 +34,11 @@ def with_characters(text: str) -> str:
     text = _ADOBE.sub(lambda match: chr(ord(match[0]) & 0xFF), text)
     text = _WINDOWS.sub(lambda match: match[0].encode("latin-1").decode("cp1252"), text)
     return _ORNAMENT.sub("", text).rstrip() or text
+
+
+def with_tex_characters(text: str) -> str:
+    """Return text of a PDF as long as before, with known codes of TeX's fonts as the characters that they draw."""
+    return _MARKS.sub(lambda match: match[0].translate(_MARK), text.translate(_LIGATURES))
 
 
 def is_unreadable(text: str) -> bool:

@@ -29,6 +29,7 @@ _NOBODY = frozenset(
     {"python-docx", "microsoft office user", "microsoft", "unknown", "user", "admin", "administrator", "owner"}
 )
 _LAST = "2100-01-01"  # not today, so that a page has the same date whenever it is read
+_TEMPLATE = "2013-12-23"  # the day of python-docx's template, which most files made with it keep
 _FILE_DATE = re.compile(r"(?:D:)?((?:19|20)\d\d)-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])")
 
 
@@ -66,7 +67,8 @@ def file_origin(created: str, authors: Sequence[str]) -> Origin:
     Placeholders of programs for an unknown author do not count."""
     match = _FILE_DATE.match(created)
     named = [name for name in map(_name, authors) if name and name.casefold() not in _NOBODY]
-    return Origin("-".join(match.groups()) if match else None, "; ".join(dict.fromkeys(named)) or None)
+    date = "-".join(match.groups()) if match else None
+    return Origin(None if date == _TEMPLATE else date, "; ".join(dict.fromkeys(named)) or None)
 
 
 def _statements(tree: html.HtmlElement, marked: Sequence[html.HtmlElement]) -> html.HtmlElement:

@@ -36,7 +36,7 @@ _HYPHEN = re.compile(r"(?<!\w)(\w+)-$")
 _GOES_ON = re.compile(r"\w[-–]$")
 _RANGE = re.compile(r"\d[-–]$")
 # Words after a hyphen that a later word completes.
-_TOGETHER = frozenset(["and", "bis", "et", "or", "oder", "ou", "to", "und", "y"])
+_TOGETHER = frozenset(["als", "and", "bis", "et", "or", "oder", "ou", "sowie", "to", "und", "y"])
 _HYPHENATING = ("en", "fr")  # languages that write compounds with hyphens, and whose words are listed
 _LANGUAGE_CHARACTERS = 4000  # of a document, by which its language is known
 _NUMBER = re.compile(r"\d+")
@@ -83,7 +83,7 @@ def read_pdf(body: bytes) -> PdfText:
         return PdfText(None if names_nothing(title) else title, (), (), DocumentReason.GARBLED, origin)
     found = join_lines([clean(text).split("\n") for text in texts])
     if names_nothing(title):
-        title = clean(drawn or "")
+        title = "" if names_nothing(drawn or "") else clean(drawn or "")
     reason = None if found else DocumentReason.NO_TEXT_LAYER
     return PdfText(title or None, [text for text, _ in found], [page for _, page in found], reason, origin)
 

@@ -11,6 +11,8 @@ from statistics import median, mode
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_raw
 
+from tasks.extraction.font_codes import with_tex_characters
+
 _WORD = re.compile(r"[^\s\ufffe]+")
 _LINE_END = re.compile(r"[\r\n\ufffe]")  # PDFium writes U+FFFE for a hyphen at the end of a line
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -41,8 +43,9 @@ _WORDS = 0.3  # share of numbered lines that begin with a word, at least; rows o
 _APART = 1.45  # of the usual distance of two lines: a new paragraph
 _OTHER_SIZE = 1.15  # ratio of two heights: a heading and its text
 _INDENTED = (0.8, 4.0)  # heights: how far the first line of a paragraph may be indented
-_TITLE_SIZE = 1.15  # of the height of most words
+_TITLE_SIZE = 1.08  # of the height of the rest
 _TITLE_WORDS = 30
+_SPELLED = re.compile(r"[^\W\d_]{2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +87,15 @@ def text_lines(page: Sequence[Line]) -> list[str]:
 
 
 def drawn_title(page: Sequence[Line]) -> str | None:
-    """Return the text of the largest words of a page, if they are as few as those of a title and larger than most."""
-    heights = [word.height for line in page for word in line]
-    if not heights:
-        return None
-    largest = max(heights)
-    title = [word.text for line in page for word in line if word.height > largest / 1.05]
-    is_title = largest >= _TITLE_SIZE * median(heights) and 1 < len(title) <= _TITLE_WORDS
+    """Return the lines with the largest words of a page, if they are as few as those of a title and larger than the
+    rest. A word of another font may be smaller; a symbol of a formula is no word. One word alone is a title only if the
+    page begins with it and it is no logo in capitals."""
+    sizes = [max((word.height for word in line if _SPELLED.search(word.text)), default=0.0) for line in page]
+    least = max(sizes, default=0.0) / 1.05
+    title = [word.text for line, size in zip(page, sizes, strict=True) if size > least for word in line]
+    rest = [word.height for line, size in zip(page, sizes, strict=True) if size <= least for word in line]
+    alone = len(title) == 1 and title[0] == page[0][0].text and not title[0].isupper()
+    is_title = rest and least > _TITLE_SIZE * median(rest) and (alone or 1 < len(title) <= _TITLE_WORDS)
     return " ".join(title) if is_title else None
 
 
@@ -99,6 +104,7 @@ def _lines(text_page: pdfium.PdfTextPage, width: float, height: float) -> Iterat
     text = text_page.get_text_range()
     if len(text) != count:  # some characters have no text, or two code units
         text = "".join(chr(pdfium_raw.FPDFText_GetUnicode(text_page, index)) for index in range(count))
+    text = with_tex_characters(text)
     start = 0
     for end in [*(match.start() for match in _LINE_END.finditer(text)), count]:
         parts = [part for match in _WORD.finditer(text, start, end) for part in _parted(text_page, *match.span())]

@@ -2,6 +2,7 @@
 
 _NONE = frozenset(
     {"", "untitled", "title", "document", "document1", "presentation", "powerpoint presentation", "slide 1"}
+    | {"contents", "inhalt", "inhaltsverzeichnis"}
 )
 _FILES = (".doc", ".docx", ".dvi", ".indd", ".odt", ".pdf", ".ppt", ".pptx", ".tex")  # ends of names of files
 

@@ -61,6 +61,13 @@ def test_a_document_has_everything_in_order(write, read) -> None:
     assert places == sorted(places)
 
 
+def test_a_word_file_states_when_and_by_what_it_was_made() -> None:
+    stated = Document(BytesIO(to_docx(replace(SUMMARY, made="2026-05-04T10:20:30+00:00")))).core_properties
+    assert (stated.author, stated.comments) == ("wikisum", "")
+    assert stated.created is not None
+    assert stated.created.date().isoformat() == "2026-05-04"
+
+
 def test_citations_of_word_are_raised_numbers() -> None:
     paragraphs = Document(BytesIO(to_docx(SUMMARY))).paragraphs
     cited = next(one for one in paragraphs if one.text.startswith("Ann Molloy left in 1990."))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.extraction.engines import extract
-from tasks.extraction.font_codes import is_garbled, is_unreadable, with_characters
+from tasks.extraction.font_codes import is_garbled, is_unreadable, with_characters, with_tex_characters
 from tasks.extraction.settings import ExtractSettings
 from tasks.paragraphs.filter import drop_reason
 from tasks.paragraphs.settings import ParagraphFilterSettings
@@ -33,6 +33,18 @@ BRIDGE = (
 )
 def test_known_codes_become_what_they_draw(text: str, characters: str) -> None:
     assert with_characters(text) == characters
+
+
+@pytest.mark.parametrize(
+    ("text", "characters"),
+    [
+        ("di\x1berent \x1cgures and \x1dags, e\x1ecient ba\x1fes", "diﬀerent ﬁgures and ﬂags, eﬃcient baﬄes"),
+        ("\x88 The \x10old\x11 one, 3\x155 m, was open \x16 once.", "• The “old” one, 3–5 m, was open — once."),
+        ("log\r\n\x10\r\n1 + r\r\n\x11\r\n\x14 \x15 \x12 1", "log\r\n\x10\r\n1 + r\r\n\x11\r\n\x14 \x15 \x12 1"),
+    ],
+)
+def test_codes_of_tex_are_letters_and_marks_and_those_of_formulas_stay(text: str, characters: str) -> None:
+    assert with_tex_characters(text) == characters
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,7 @@ def test_an_extracted_page_has_its_origin() -> None:
         (("D:20210304080000+01'00'", ["Ann Molloy"]), Origin("2021-03-04", "Ann Molloy")),
         (("2021-03-04T08:00:00", [""]), Origin("2021-03-04")),
         (("D:20211304", ["x"]), Origin()),
+        (("2013-12-23T23:15:00Z", ["python-docx"]), Origin()),  # the template of a program
         (("", ["user@example.org"]), Origin()),
         (
             ("2021", ["Ann Molloy", "Administrator", "By Rhys Pugh", "Ann Molloy"]),

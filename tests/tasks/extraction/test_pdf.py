@@ -163,6 +163,12 @@ def test_hyphens_of_the_language_and_of_ranges():
     )
 
 
+def test_a_hyphen_that_a_later_word_completes_is_kept():
+    assert join_lines([["Es gibt die Fähre in 64-Bit-", "als auch in 32-Bit-Form, an Werk-", "sowie Feiertagen."]]) == [
+        "Es gibt die Fähre in 64-Bit- als auch in 32-Bit-Form, an Werk- sowie Feiertagen."
+    ]
+
+
 def test_hyphens_by_the_document_then_by_the_language():
     lines = [
         "It is a well-known house of the Dunlops, and of Baden-",
@@ -197,6 +203,36 @@ def test_the_title_is_drawn_where_the_metadata_has_none():
     drawn.set_font_size(10)
     found = read(drawn_bytes(drawn, [(50, 90, RIVER[:90]), (50, 102, RIVER[90:])]))
     assert (found.title, found.paragraphs[0]) == ("The Locks of Wend", "The Locks of Wend")
+
+
+def test_a_title_keeps_its_smaller_words_and_no_symbol_or_list_of_contents_is_one():
+    drawn = document()
+    for down, parts in [(60, [(20, "Reading tides in "), (16, "wend"), (20, " files")]), (90, [(10, RIVER[:80])])]:
+        drawn.set_xy(50, down)
+        for size, text in parts:
+            drawn.set_font_size(size)
+            drawn.cell(drawn.get_string_width(text), text=text)
+    drawn.set_font_size(30)
+    drawn.text(50, 160, "X 2")  # the sign of a sum
+    assert read(bytes(drawn.output())).title == "Reading tides in wend files"
+
+
+@pytest.mark.parametrize(("word", "title"), [("Barometers", "Barometers"), ("CLARION", None), ("Contents", None)])
+def test_one_large_word_is_a_title_unless_it_is_a_logo(word: str, title: str | None):
+    drawn = document()
+    drawn.set_font_size(20)
+    drawn.text(50, 60, word)
+    drawn.set_font_size(10)
+    assert read(drawn_bytes(drawn, [(50, 90, RIVER[:90])])).title == title
+
+
+def test_ligatures_and_quotation_marks_of_tex_fonts_without_a_table_are_read():
+    drawn = document()
+    drawn.core_fonts_encoding = "latin-1"
+    found = read(
+        drawn_bytes(drawn, [(50, 90, "The \x1crst lock is de\x1cned as \x10e\x1ecient\x11 by its sta\x1b, 1\x155 m.")])
+    )
+    assert found.paragraphs == ("The first lock is defined as “efficient” by its staff, 1–5 m.",)
 
 
 def test_a_superscript_is_no_part_of_a_number():
