@@ -15,7 +15,11 @@ from tasks.text.content_words import names_subject, subject_of, words_of
 from tasks.text.language import language_probability
 from tasks.text.standalone import is_list
 
-_DEFINES = re.compile(r"\b(?:is|was|are|were) (?:an?|the|one of|[a-z]+ (?:that|which|made))\b")
+_DEFINES = re.compile(
+    r"\b(?:is|was|are|were) (?:an?|the|one of|[a-z]+ (?:that|which|made))\b"
+    r"|\b(?:ist|sind|war|waren) (?:eine?|der|die|das)\b|\b(?:est|sont|était) (?:une?|les?|la|des)\b"
+    r"|\b(?:es|son|era|fue) (?:una?|el|la|los|las)\b"
+)
 _DEFINED_WITHIN = 12  # words before the verb of a definition
 # "The penalty was given": a thing that a sentence before it told of, unless the title names it.
 _UNTOLD = re.compile(
@@ -179,16 +183,22 @@ def _greedy(
 
 def _definition(pile: Pile, able: NDArray[np.bool_], merit: Floats) -> int | None:
     """Return the sentence that says what the subject is, or else the best one that names it; None without any."""
-    subject = words_of(subject_of(pile.title))
+    subject = _spaced(subject_of(pile.title))
     naming = [n for n, item in enumerate(pile.sentences) if able[n] and names_subject(item.text, pile.title)]
     defining = []
     for number in naming:
         text = pile.sentences[number].text
         if subject and (verb := _DEFINES.search(text)):
-            before = words_of(text[: verb.start()])
-            if len(before) <= _DEFINED_WITHIN and before[: len(subject) + 1][-len(subject) :] == subject:
+            before = _spaced(text[: verb.start()])
+            begins = (before[start : start + len(subject)] for start in (0, 1))  # "The" may come first
+            if len(before) <= _DEFINED_WITHIN and subject in begins:
                 defining.append(number)
     return max(defining or naming, key=lambda number: (merit[number], -number), default=None)
+
+
+def _spaced(text: str) -> list[str]:
+    """Return the words between spaces, as they are compared: "the Pell-ferry song" does not name the ferry Pell."""
+    return [" ".join(words_of(word)) for word in text.split()]
 
 
 def _in_order(pile: Pile, chosen: Sequence[PileSentence], defined: bool) -> list[PileSentence]:

@@ -21,7 +21,7 @@ from models.values import Value, ValueIndex, find_values
 from models.words import END_MARKS, is_caseless, written_words
 from tasks.text.content_words import FUNCTION_WORDS, content_words, overlap, subject_of
 from tasks.text.ngrams import split_words
-from tasks.text.standalone import defects, is_list, without_opener
+from tasks.text.standalone import defects, is_list, is_reference, without_opener
 from tasks.text.tfidf import TfIdf
 
 Floats = NDArray[np.float64]
@@ -91,6 +91,7 @@ class Pile:
         self.sentences = [
             _sentence(text, number, index)
             for number, passage in enumerate(texts)
+            if not is_reference(passage)
             for index, sentence in enumerate(split_sentences(passage))
             if (text := cut(" ".join(sentence.split())))
         ]

@@ -19,6 +19,7 @@ def _pattern(signs: str, before: str = r"\b", flags: int = re.IGNORECASE, after:
     return re.compile(rf"{before}(?:{joined}){after}", flags)
 
 
+_IRREGULAR = _LISTS["irregular_verbs"].strip().replace("\n", "|")
 # What a sentence that needs its page begins with.
 _BEGINNINGS = [_pattern(_LISTS[name], r"""^["'“‘(]*""") for name in ("points_back", "furniture")]
 # Signs anywhere in a sentence.
@@ -28,11 +29,15 @@ _ANYWHERE = [
     re.compile(
         r" \.$|(?<=[a-z]{5}\.) [a-z]{2}"  # torn apart
         r"|https?:|www\.|@|[*|•©→»∈∉∀∃∑∏∫⊂⊆∝∂∇]|[´¨ˆ˜¸](?=\w)|\.\.\.|…|^\W*\d+[.)] |\[\w{1,3}\]|\. \. \.|\(\d\) "
-        r"|^[A-Z][\w’'-]+, (?:[A-Z]\. ?)+|[a-z]{6}\d{2,3}(?![\w])"  # an entry of references, marks of notes
+        r"|[a-z]{6}\d{2,3}(?![\w])"  # marks of notes
         r"|^[A-Z][a-z]+ed (?:by|in|on|at|to|from|for|with|as) [^,]+$"  # without a subject
         r"|^(?:[A-Z][a-z]+n['’]t|Did|Does|Is|Are|Has|Have|Was (?:born|a|the|one)) (?![A-Z]).*[^?]$"  # likewise
+        rf"|^(?i:{_IRREGULAR}|[a-z]+ed) (?:an?|the|my|some) "
+        r"|^(?:Even (?:if|though)|Although|Whereas) [^,]*$"  # without a main clause
+        r"|\? [a-z]|: [\w.-]+ --?[a-z]"  # a question and its explanation, a command
         r"|^(.{3,60}) [–—:-] \1\b"  # a heading that its sentence repeats
-        r"|(?:,|:)? where [A-Za-z]{1,2} (?:is|are|denotes?)\b|: where\b"  # of a formula, which is lost
+        # Of a formula, which is lost
+        r"|(?:,|:)? where [A-Za-z]{1,2} (?:is|are|denotes?)\b|: where\b|^Where [^,]* (?:is|are) [^,]*$|[α-ω] [=<>≤≥]"
         r"|^(?:[A-Z]{3,} ){2}|^[A-Z][A-Z_]{2,} [A-Z][a-z]+ed |\d{4} \d\.$"
         r"|^[A-Z][A-Z .’'-]{3,}(?:,[^:—–(-]{2,20})?[:—–(-]|^[^.]{3,40}\((?:AP|AFP|Reuters|CNN)\)"  # a dateline
     ),
@@ -41,6 +46,7 @@ _ANYWHERE = [
         r"|, [A-Z][\w’'-]+ (?:says|said|adds|added|notes|noted|explains|writes)\.$"  # by a family name alone
     ),
 ]
+_REFERENCE = re.compile(r"^\W*(?:\[\w{1,12}\] (?:[A-Z]\.[ -]?)+[A-Z]|(?:\[\w{1,12}\] )?[A-Z][\w’'-]+, (?:[A-Z]\. ?)+)")
 # German nouns have capitals as names have. Only a verb distinguishes a German sentence from a list of names.
 _GERMAN_VERB = re.compile(rf"\b(?:{_LISTS['german_verbs']})\b")
 _OPENER = re.compile(
@@ -50,7 +56,7 @@ _KANA, _HAN, _LETTERS = (re.compile(letters) for letters in (r"[\u3041-\u30ff]",
 _ENGLISH = re.compile(r"\b(?:the|of)\b")
 _VERB_LIKE = re.compile(
     r"(?<![\w’'-])[A-Za-z][\w’'-]*(?:(?<![su'’])s|ed)\b"
-    rf"|\b(?:{_LISTS['irregular_verbs'].strip().replace(chr(10), '|')})\b"
+    rf"|\b(?:{_IRREGULAR})\b"
 )
 _ENTRY = re.compile(r"[A-Z][^.:]{2,40}: an? ")  # of a glossary
 _THAT_TIME = re.compile(r"\bthat (?:year|month|day|time)\b", re.IGNORECASE)
@@ -90,6 +96,7 @@ def defects(sentence: str) -> int:
         sum(any(map(str.isdigit, word)) for word in written) > _MOST_FIGURES * len(written),
         sum(map(str.isupper, long)) > _MOST_SHOUTED * len(long),
         len(words) > _MOST_WORDS,
+        is_reference(sentence),
     )
     return sum(map(bool, signs))
 
@@ -99,6 +106,11 @@ def _has_no_verb(sentence: str) -> bool:
     one, and none that ends as one."""
     english = sentence.endswith(".") and _ENGLISH.search(sentence) is not None
     return english and not has_finite_verb(sentence) and _VERB_LIKE.search(sentence) is None
+
+
+def is_reference(text: str) -> bool:
+    """Tell whether a text begins as an entry of a list of references: "Lund, A., 1931." or "[4] A. B. Lund."."""
+    return _REFERENCE.match(text) is not None
 
 
 def without_opener(sentence: str) -> str:

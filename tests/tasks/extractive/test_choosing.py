@@ -186,6 +186,21 @@ def test_a_definition_may_have_no_article() -> None:
     assert texts(passages, 60, "Sourdough")[0] == passages[1].text
 
 
+def test_a_definition_names_the_subject_itself_in_other_languages_too() -> None:
+    passages = [
+        PilePassage(
+            "Das Pell-Fähre-Heft ist ein Heft über Ostley, Leith und 300 Fahrten der Pell Fähre von 1950.", "a"
+        ),
+        PilePassage("Pell Fähre alias Alte Rike ist eine Fähre, die auf dem Fluss Autos hin und her bringt.", "b"),
+    ]
+    assert texts(passages, 60, "Pell Fähre")[0] == passages[1].text
+
+
+def test_no_sentence_of_a_reference_is_chosen() -> None:
+    entry = PilePassage("[3] R. G. Pell. The ferry of Ostley was built in 1874 and sold in 1903. Leith, 1931.", "a")
+    assert texts([entry, PILE[0]], 60) == texts([PILE[0]], 60)
+
+
 @pytest.mark.parametrize(
     ("language", "text", "length", "first"),
     [
