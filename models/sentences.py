@@ -165,6 +165,8 @@ def _goes_on(sentence: str, piece: str, language: str) -> bool:
     begin = piece.lstrip(_OPENING)
     if not any(map(str.isalnum, piece)) or begin[:1].islower() or sentence.isspace():
         return True
+    if sentence[-1] == "." and piece[0].isalnum():
+        return True  # no space: the name of a file
     end = sentence[-_END:]
     if _QUOTED.search(end):
         return _matches("after_quotation", language, piece)

@@ -67,6 +67,11 @@ def test_the_text_tells_its_language() -> None:
     ]
 
 
+def test_no_sentence_ends_within_a_word() -> None:
+    parts = ["Die Liste steht in der Datei NEWS.Debian-Rat und nicht im Heft.", "Der Rat hat sie dort."]
+    assert split_sentences(" ".join(parts)) == parts
+
+
 def test_a_thai_paragraph_is_kept_whole() -> None:
     text = "แม่น้ำสายนี้ยาวมาก ไหลผ่านเมืองใหญ่หลายแห่ง"
     assert split_sentences(text) == [text]
