@@ -46,9 +46,17 @@ _ANYWHERE = [
         r"|, [A-Z][\w’'-]+ (?:says|said|adds|added|notes|noted|explains|writes)\.$"  # by a family name alone
     ),
 ]
-_REFERENCE = re.compile(r"^\W*(?:\[\w{1,12}\] (?:[A-Z]\.[ -]?)+[A-Z]|(?:\[\w{1,12}\] )?[A-Z][\w’'-]+, (?:[A-Z]\. ?)+)")
+_AUTHOR = r"(?:[A-Z]\.[ -]?)+[A-Z][\w’'-]+"
+_REFERENCE = re.compile(
+    rf"^\W*(?:\[\w{{1,12}}\] {_AUTHOR}|(?:\[\w{{1,12}}\] )?[A-Z][\w’'-]+, (?:[A-Z]\. ?)+"
+    rf"|{_AUTHOR}(?:,? (?:and )?{_AUTHOR})*\. [A-Z])"
+)
 # German nouns have capitals as names have. Only a verb distinguishes a German sentence from a list of names.
 _GERMAN_VERB = re.compile(rf"\b(?:{_LISTS['german_verbs']})\b")
+_GERMAN_VERB_LIKE = re.compile(  # also words that end as verbs and are none, apart from these
+    rf"{_GERMAN_VERB.pattern}|\b(?!(?:[a-zäöüß]*ge[a-zäöüß]{{2,}}en|{_LISTS['german_no_verbs']})\b)"
+    r"[a-zäöüß]{2,}(?:t|te|en|ern|eln)\b"
+)
 _OPENER = re.compile(
     rf"(?i:{'|'.join(_LISTS['openers'].split(chr(10))).strip('|')}),? (?=\w)|(?i:{_LISTS['conjunctions']}) (?=[A-Z])"
 )
@@ -80,18 +88,18 @@ def defects(sentence: str) -> int:
     depends on the page's day, or a plan that may be outdated. Signs of form: it has no verb, a credit, marks of a
     page, or a bracket or quotation that it does not close. It asks, exclaims, shouts, is mostly figures, or has over 60
     words."""
-    words, written = sentence.split(), written_words(sentence)
+    words, written, language = sentence.split(), written_words(sentence), _other_language(sentence)
     unpaired = sentence.count('"') % 2 or any(sentence.count(a) != sentence.count(b) for a, b in _PAIRS)
     long = [word for word in words if len(word) > 3]
     time, pronoun = _THAT_TIME.search(sentence), _PRONOUN.search(sentence)
     signs = (
         *(pattern.match(sentence) for pattern in _BEGINNINGS),
         *(pattern.search(sentence) for pattern in _ANYWHERE),
-        *(pattern.search(sentence) for pattern in _signs_of(_other_language(sentence))),
+        *(pattern.search(sentence) for pattern in _signs_of(language)),
         time and not _DATE.search(sentence, 0, time.start()),  # "that year" before any date that it could mean
         pronoun and pronoun.start() and not any(map(_begins_name, sentence[: pronoun.start()].split()[1:])),
         unpaired,
-        _has_no_verb(sentence) or (_ENTRY.match(sentence) and not has_finite_verb(sentence)),
+        _has_no_verb(sentence, language) or (_ENTRY.match(sentence) and not has_finite_verb(sentence)),
         sentence.endswith(("?", "!", ":")),
         sum(any(map(str.isdigit, word)) for word in written) > _MOST_FIGURES * len(written),
         sum(map(str.isupper, long)) > _MOST_SHOUTED * len(long),
@@ -101,9 +109,11 @@ def defects(sentence: str) -> int:
     return sum(map(bool, signs))
 
 
-def _has_no_verb(sentence: str) -> bool:
-    """Tell whether an English sentence surely has no verb, as captions and entries of lists: no word that is known as
-    one, and none that ends as one."""
+def _has_no_verb(sentence: str, language: str | None) -> bool:
+    """Tell whether an English or German sentence surely has no verb, as captions and entries of lists: no word that is
+    known as one, and none that ends as one."""
+    if language == "de":
+        return _GERMAN_VERB_LIKE.search(sentence) is None
     english = sentence.endswith(".") and _ENGLISH.search(sentence) is not None
     return english and not has_finite_verb(sentence) and _VERB_LIKE.search(sentence) is None
 

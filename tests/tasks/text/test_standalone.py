@@ -131,6 +131,7 @@ def test_a_sentence_that_stands_alone(sentence: str) -> None:
         ("The lamps stated above are lit by Anna Berg.", 1),
         ("Haven't seen the bridge of Ystan for a long time.", 1),
         ("The bridge has two forms, as the two equations below say.", 1),
+        ("A. B. Lund and C. Berg. The lamps of Ystan were lit.", 1),
         ("[4] A. Lund. The lamps of Ystan were lit.", 2),
     ],
 )
@@ -144,6 +145,8 @@ def test_signs_that_a_sentence_needs_its_page(sentence: str, number: int) -> Non
         ("Die Brücke in Ystan hat neun Bögen.", "Die Lampen der Brücke sind in Abschnitt 3 beschrieben."),
         ("Die Brücke wurde 1931 eröffnet.", "Weitere Einzelheiten findet man in der Festschrift von 1978."),
         ("Die Lampen der Brücke sind rot.", "Zum Beispiel, falls der Rat die Brücke schließt."),
+        ("Die Fähre führt nach Berg.", "Neue Bögen der Brücke, freigegeben am 3.5.1931."),
+        ("Die Lampen hängen am Bogen.", "Neun Lampen basierend auf dem Bogen der Brücke."),
         ("Ystan hat zwei Brücken.", "Darauf stehen alle Lampen der Brücke von Ystan."),
         ("Der Rat ließ die Brücke streichen.", "Der Rat ließ eine davon streichen."),
         ("Die Brücke hat neun Lampen.", "Die Brücke hat jetzt neun Lampen."),
