@@ -51,6 +51,7 @@ def summarize(
     *,
     question: str = "",
     words: int = 150,
+    language: str | None = "en",
     model: str | None = None,
     writer: str | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -62,6 +63,7 @@ def summarize(
         title: what the summary is about; empty: one is made of the sources.
         question: about the topic; sentences of the sources, or `writer`, answer it instead of a summary.
         words: of the summary, at most (20 to 2,000).
+        language: ISO 639-1 code of the summary; text surely in another language is left out. None: any language.
         model: root of a build or folder of an exported model that writes; None: sentences of the sources are chosen.
         writer: folder or GGUF file of a language model that writes on this machine, or `local`: SmolLM2-135M-Instruct.
         progress: called at the start of each step; None: a line in a terminal or a notebook, elsewhere nothing.
@@ -78,7 +80,7 @@ def summarize(
     from tasks.cited_summary.sources import read_sources
     from tasks.cited_summary.systems import find_system
 
-    settings = SummarySettings.model_validate({"words": words, "writer": writer})
+    settings = SummarySettings.model_validate({"words": words, "language": language, "writer": writer})
     given = read_sources([str(source) for source in sources], settings.max_bytes, sys.stdin.buffer)
     with shown_progress(progress) as report:
         summary, _ = summarize_sources(title, given, find_system(model), settings, question=question, progress=report)

@@ -42,6 +42,14 @@ def test_a_note_of_five_words_is_a_source(tmp_path: Path) -> None:
     assert [source.refused for source in summary.sources] == [None, "it has only one word: expected at least 3"]
 
 
+def test_a_german_page_is_summarized_in_german_if_asked(tmp_path: Path) -> None:
+    sentence = "Die Fähre nach Ostley wurde 1931 gebaut und bringt seit diesem Jahr auch Autos über den Fluss."
+    page = tmp_path / "page.html"
+    page.write_text(f"<html><body><h1>Fähre</h1><p>{sentence}</p></body></html>", encoding="utf-8")
+    assert not wikisum.summarize([page], "Fähre").sentences
+    assert [one.text for one in wikisum.summarize([page], "Fähre", language="de").sentences] == [sentence]
+
+
 def test_a_missing_file_and_no_source_are_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"nothing\.md"):
         wikisum.summarize([tmp_path / "nothing.md"])
