@@ -2,10 +2,11 @@
 
     python -m docs.pictures --work FOLDER [--small] [--to FOLDER] [--only NAME ...]
 
-Needs Chromium. A demo build in FOLDER/demo and a short retraining in FOLDER/weeks come first, unless they are there
-already; a Prefect server of their own, on a database in FOLDER, shows them. Every picture of docs/ is taken again, so
-that none shows a product that has gone. One that shows scores carries them as text, so that a test finds it older than
-the README's table. With --small, to try the script, the demo takes minutes and writes nonsense."""
+Needs Chromium. A demo build in FOLDER/demo and a short retraining in FOLDER/weeks come first if a picture shows them,
+unless they are there already; a Prefect server of their own, on a database in FOLDER, shows them. Every picture of
+docs/ is taken again, so that none shows a product that has gone. One that shows scores carries them as text, so that a
+test finds it older than the README's table. With --small, to try the script, the demo takes minutes and writes
+nonsense."""
 
 import argparse
 import json
@@ -101,7 +102,9 @@ class Picture:
     size: tuple[int, int]  # width and height of the window, in pixels
     open: Callable[[Page, Product], object]  # opens what is shown
     dark: bool = False  # whether the page is shown in its dark form
-    weeks: bool = False  # whether it shows the weeks of retraining, so that these must come first
+    demo: bool = True  # whether it shows the demo, so that this must be built first
+    weeks: bool = False  # likewise, the weeks of retraining
+    scale: int = 1  # pixels of the picture for one of the window; more for small writing
     scores: tuple[str, ...] = ()  # systems whose scores in the demo's table it shows
 
 
@@ -203,10 +206,11 @@ def _summary(page: Page, product: Product) -> None:
     for file, text in zip(files, (_HISTORY, _TODAY), strict=True):
         file.write_text(text)
     page.get_by_label("Files", exact=True).set_input_files(files)
-    page.get_by_label("Written by").select_option("extractive")
+    if (by := page.get_by_label("Written by")).count():  # a page without a model offers no choice
+        by.select_option("extractive")
     page.get_by_role("button", name="Summarize").click()
     page.locator("ol.sentences li").first.wait_for()
-    page.locator("ol.sentences .support").first.hover()
+    page.locator("ol.sentences .support").last.hover()  # below it is no sentence that its box would hide
 
 
 def _explorer(page: Page, product: Product) -> None:
@@ -235,10 +239,10 @@ PICTURES: Mapping[str, Picture] = {
     "run-form": Picture((1280, 1100), _run_form),
     "summary-form": Picture((1000, 1180), _summary_form),
     "report-scores": Picture((1000, 1160), partial(_report, part="#scores"), scores=(*_OURS, *_BASELINES)),
-    "summary-page": Picture((1240, 900), _summary),
+    "summary-page": Picture((1240, 900), _summary, demo=False),
     "corpus-explorer": Picture((1240, 760), _explorer),
     "human-evaluation-form": Picture((1180, 1130), _form),
-    "graph": Picture((1515, 1035), _graph, dark=True),
+    "graph": Picture((1515, 640), _graph, dark=True, demo=False, scale=2),
     "artifact-attention": Picture((1280, 1300), _artifact("report-attention"), dark=True),
     "artifact-graphs": Picture((1280, 830), _artifact("report-graphs"), dark=True),
     "artifact-hosts": Picture((1480, 960), _artifact("report-hosts"), dark=True),
@@ -259,9 +263,10 @@ def main() -> int:
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     options.to.mkdir(parents=True, exist_ok=True)
+    demo = any(PICTURES[name].demo for name in options.only)
     weeks = 3 if any(PICTURES[name].weeks for name in options.only) else 0
     with (
-        running(options.work.resolve(), weeks, _SMALL if options.small else ()) as product,
+        running(options.work.resolve(), demo, weeks, _SMALL if options.small else ()) as product,
         sync_playwright() as playwright,
     ):
         chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -279,7 +284,11 @@ def main() -> int:
 def take(to: Path, picture: Picture, new_page: Callable[..., Page], product: Product) -> None:
     """Take one picture."""
     width, height = picture.size
-    page = new_page(viewport={"width": width, "height": height}, color_scheme="dark" if picture.dark else "light")
+    page = new_page(
+        viewport={"width": width, "height": height},
+        color_scheme="dark" if picture.dark else "light",
+        device_scale_factor=picture.scale,
+    )
     page.set_default_timeout(WAIT_SECONDS * 1000)
     picture.open(page, product)
     shown, carried = Image.open(BytesIO(page.screenshot())), PngInfo()
@@ -292,7 +301,7 @@ def take(to: Path, picture: Picture, new_page: Callable[..., Page], product: Pro
 
 
 @contextmanager
-def running(work: Path, weeks_shown: int, small: tuple[str, ...]) -> Iterator[Product]:
+def running(work: Path, demo_shown: bool, weeks_shown: int, small: tuple[str, ...]) -> Iterator[Product]:
     """Build what is shown, with a Prefect server and the page running until the block ends."""
     demo, weeks = work / "demo", work / "weeks"
     ports = 4817, 4818
@@ -313,14 +322,15 @@ def running(work: Path, weeks_shown: int, small: tuple[str, ...]) -> Iterator[Pr
         _wait_for(f"{prefect}/api/health")
         if (demo / "builds").is_dir():
             _command("republish", "--root", str(demo), environment=environment)  # a root of another server, perhaps
-        else:
+        elif demo_shown:
             _command("build", "--root", str(demo), *small, environment=environment)
         for week in range(weeks_shown):
             if not (weeks / f"registry/versions/{week + 1:06d}.json").is_file():
                 when = (f"--source.miniweb.week={week}", f"--retraining.week=2026-W{week + 40}")
                 _command("retrain", "--root", str(weeks), *small, *_WEEKS, *when, environment=environment)
-        serve = ["-m", "flows", "summarize", "--serve", "--port", str(ports[1]), "--model", str(demo)]
-        stack.enter_context(_process(serve, environment))
+        serve = ["-m", "flows", "summarize", "--serve", "--port", str(ports[1])]
+        serve += ["--model", str(demo)] if (demo / "builds").is_dir() else []
+        stack.enter_context(_process(serve, environment, work))
         _wait_for(page)
         yield Product(demo, weeks, work, prefect, page, environment, small)
 
@@ -330,8 +340,8 @@ def _command(*arguments: str, environment: Mapping[str, str]) -> None:
 
 
 @contextmanager
-def _process(arguments: list[str], environment: Mapping[str, str]) -> Iterator[None]:
-    process = subprocess.Popen([sys.executable, *arguments], env=dict(environment))
+def _process(arguments: list[str], environment: Mapping[str, str], folder: Path | None = None) -> Iterator[None]:
+    process = subprocess.Popen([sys.executable, *arguments], env=dict(environment), cwd=folder)
     try:
         yield
     finally:

@@ -46,7 +46,7 @@ _ANYWHERE = [
         r"|, [A-Z][\w’'-]+ (?:says|said|adds|added|notes|noted|explains|writes)\.$"  # by a family name alone
     ),
 ]
-_AUTHOR = r"(?:[A-Z]\.[ -]?)+[A-Z][\w’'-]+"
+_AUTHOR = r"(?:[A-Z][a-z]+ )?(?:[A-Z]\.[ -]?)+[A-Z][\w’'-]+"
 _REFERENCE = re.compile(
     rf"^\W*(?:\[\w{{1,12}}\] {_AUTHOR}|(?:\[\w{{1,12}}\] )?[A-Z][\w’'-]+, (?:[A-Z]\. ?)+"
     rf"|{_AUTHOR}(?:,? (?:and )?{_AUTHOR})*\. [A-Z])"

@@ -132,6 +132,7 @@ def test_a_sentence_that_stands_alone(sentence: str) -> None:
         ("Haven't seen the bridge of Ystan for a long time.", 1),
         ("The bridge has two forms, as the two equations below say.", 1),
         ("A. B. Lund and C. Berg. The lamps of Ystan were lit.", 1),
+        ("Anna B. Lund. The lamps of Ystan were lit.", 1),
         ("[4] A. Lund. The lamps of Ystan were lit.", 2),
     ],
 )
