@@ -3,7 +3,7 @@
     python -m docs.pictures --work FOLDER [--small] [--to FOLDER] [--only NAME ...]
 
 Needs Chromium. A demo build in FOLDER/demo and a short retraining in FOLDER/weeks come first if a picture shows them,
-unless they are there already; a Prefect server of their own, on a database in FOLDER, shows them. Every picture of
+unless they are there already. A Prefect server of their own, on a database in FOLDER, shows them. Every picture of
 docs/ is taken again, so that none shows a product that has gone. One that shows scores carries them as text, so that a
 test finds it older than the README's table. With --small, to try the script, the demo takes minutes and writes
 nonsense."""
@@ -210,7 +210,7 @@ def _summary(page: Page, product: Product) -> None:
         by.select_option("extractive")
     page.get_by_role("button", name="Summarize").click()
     page.locator("ol.sentences li").first.wait_for()
-    page.locator("ol.sentences .support").last.hover()  # below it is no sentence that its box would hide
+    page.locator("ol.sentences .support").last.hover()  # its box hides no sentence there
 
 
 def _explorer(page: Page, product: Product) -> None:

@@ -12,7 +12,7 @@ from tasks.extractive.differences import Difference, without_sides
 from tasks.extractive.pile import KINDS, Floats, Pile, PilePassage, PileSentence
 from tasks.extractive.weights import Weights, Worth, shipped
 from tasks.text.content_words import names_subject, subject_of, words_of
-from tasks.text.language import language_probability
+from tasks.text.language import has_finite_verb, language_probability
 from tasks.text.standalone import is_list
 
 _DEFINES = re.compile(
@@ -191,7 +191,8 @@ def _definition(pile: Pile, able: NDArray[np.bool_], merit: Floats) -> int | Non
         if subject and (verb := _DEFINES.search(text)):
             before = _spaced(text[: verb.start()])
             begins = (before[start : start + len(subject)] for start in (0, 1))  # "The" may come first
-            if len(before) <= _DEFINED_WITHIN and subject in begins:
+            is_clause = has_finite_verb(text[: verb.start()])  # "Pell ferry has a bell: it is a gift"
+            if len(before) <= _DEFINED_WITHIN and subject in begins and not is_clause:
                 defining.append(number)
     return max(defining or naming, key=lambda number: (merit[number], -number), default=None)
 

@@ -196,6 +196,16 @@ def test_a_definition_names_the_subject_itself_in_other_languages_too() -> None:
     assert texts(passages, 60, "Pell Fähre")[0] == passages[1].text
 
 
+def test_a_definition_of_something_else_that_the_subject_has_is_none() -> None:
+    passages = [
+        PilePassage("Sourdough has a crust of Ostley and Leith: the crust is a layer of 1874 and 1903.", "a"),
+        PilePassage("Sourdough is bread that rises by wild yeast in place of bought yeast.", "b"),
+        PilePassage("The crust of 1874 came to Ostley and Leith in 1903, and the layer stayed.", "c"),
+        PilePassage("The crust of Ostley was a layer of 1874, and that of Leith one of 1903.", "d"),
+    ]
+    assert texts(passages, 60, "Sourdough")[0] == passages[1].text
+
+
 def test_no_sentence_of_a_reference_is_chosen() -> None:
     entry = PilePassage("[3] R. G. Pell. The ferry of Ostley was built in 1874 and sold in 1903. Leith, 1931.", "a")
     assert texts([entry, PILE[0]], 60) == texts([PILE[0]], 60)
