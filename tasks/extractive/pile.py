@@ -83,13 +83,14 @@ class Pile:
         self.passages = passages
         title_words = split_words(title, "unicode")
         self.topic = content_words(title)
-        self.subject = content_words(subject_of(title))
+        name = subject_of(title)
+        self.subject = content_words(name)
         texts = [passage.text for passage in passages]
         tokens = [split_words(text, "unicode") for text in texts]
         # [P] tf-idf similarity of each passage with the title
         self.similarity: Floats = TfIdf(tokens).similarity(title_words) if passages else np.zeros(0)
         self.sentences = [
-            _sentence(text, number, index)
+            _sentence(text, number, index, name)
             for number, passage in enumerate(texts)
             if not is_reference(passage)
             for index, sentence in enumerate(split_sentences(passage))
@@ -112,19 +113,25 @@ def bigrams(tokens: Sequence[str]) -> list[tuple[str, str]]:
     ]
 
 
-def _sentence(text: str, passage: int, place: int) -> PileSentence:
+def _sentence(text: str, passage: int, place: int, subject: str) -> PileSentence:
     line = without_opener(text)
     words = written_words(line)
     whole = (
         len(words) >= _LEAST_WORDS
-        and (line[0].isupper() or is_caseless(line[0]))
+        and (line[0].isupper() or is_caseless(line[0]) or _begins_small_name(line, subject))
         and line.endswith(_ENDS)
         and not is_list(line)
     )
     return PileSentence(line, passage, place, words, split_words(line, "unicode"), defects(line), whole)
 
 
+def _begins_small_name(line: str, subject: str) -> bool:
+    """Tell whether a line begins with a name that has a small first letter: the subject, or one such as "eBay"."""
+    return (bool(subject) and line.startswith(f"{subject} ")) or _SMALL_NAME.match(line) is not None
+
+
 _RANK_POWER = 0.3  # how slowly a passage's weight falls with its rank
+_SMALL_NAME = re.compile(r"[a-z][A-Z]\w*(?:['’]s)? ")
 _SPEECH = re.compile(r"\b(?:said|says|told|tells|added|adds|asked|thinks?|believes?)\b")
 _COPULA = re.compile(r"\b(?:is|was|are|were) (?:a|an|the|one)\b")
 _PAST = re.compile(r"\b(?:was|were|had|[a-z]+ed)\b")

@@ -40,6 +40,18 @@ def test_what_needs_its_page_is_not_chosen() -> None:
     )
 
 
+def test_names_with_a_small_first_letter_begin_a_sentence() -> None:
+    pile = [
+        PilePassage("pello is a library that counts the wheels of mills."),
+        PilePassage("wheels of mills are counted by the owners of Ostley in 1960."),
+        PilePassage("eMill sold the library pello to the town of Ostley in 1960."),
+    ]
+    assert texts(pile, 60, "pello") == [
+        "pello is a library that counts the wheels of mills.",
+        "eMill sold the library pello to the town of Ostley in 1960.",
+    ]
+
+
 def test_rather_a_sentence_that_needs_its_page_than_none() -> None:
     assert texts([PilePassage("It was built by Thomas Pell in the year 1874.")], 20) == [
         "It was built by Thomas Pell in the year 1874."
