@@ -24,15 +24,18 @@ $(VENV)/.python:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-# torch comes last: what it needs on every machine is then there, from files whose hashes are known.
+# torch comes last: what it needs on every machine is then there, from files whose hashes are known. `pip check` finds
+# what the lock lacks.
 $(VENV)/.runtime: requirements.lock requirements-torch.lock pyproject.toml | $(VENV)/.python
 	$(PIP) --no-deps --require-hashes -r requirements.lock
 	$(PIP) -r requirements-torch.lock
 	$(PIP) --no-deps --editable .
+	@$(BIN)/pip check --disable-pip-version-check
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 	$(PIP) --no-deps --require-hashes -r requirements-dev.lock
+	@$(BIN)/pip check --disable-pip-version-check
 	@touch $@
 
 build-wikisum: $(VENV)/.runtime ## build the corpus, train and evaluate; settings in ARGS='--source.miniweb.topics 1000'
