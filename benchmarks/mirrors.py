@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
-from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -24,14 +23,13 @@ from tasks.extraction.engines import extract
 from tasks.extraction.settings import ExtractSettings
 from tasks.paragraphs.mirrors import LeadNgrams
 from tasks.paragraphs.paragraphs import build_paragraphs
-from tasks.paragraphs.settings import MIRROR, ParagraphSettings
+from tasks.paragraphs.settings import CloneSettings, ParagraphSettings
 from tasks.text.ngrams import ngrams, split_words
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 # Few enough that the page still counts as English
 _CYRILLIC = str.maketrans("oEOPT", "оЕОРТ")
 _FULL_WIDTH = {code: code + 0xFEE0 for code in range(ord("0"), ord("Z") + 1)}
-_NO_RULE = 1.0  # no page holds more of a lead
 _OWN_SENTENCE = "Our readers asked for this page and we are glad to share it with them."
 
 
@@ -99,25 +97,24 @@ def web_page(lead: str, layout: str) -> bytes:
     return f"<!doctype html><html><head><meta charset=utf-8></head><body><main>{page}</main></body></html>".encode()
 
 
-def candidates(lead: str, page: bytes, mirror: float) -> tuple[list[str], list[str | None]]:
-    """Return the paragraphs of a page as sources of a lead, with the reason against each or None; `mirror` replaces the
-    threshold."""
+def candidates(lead: str, page: bytes, mirror: float | None) -> tuple[list[str], list[str | None]]:
+    """Return the paragraphs of a page as sources of a lead, with the reason against each or None."""
     result = extract(page, "text/html", "utf-8", ExtractSettings())
     document = {
         **{"article_id": "a", "url": "http://mirror.test/", "provenance": "citation", "rank": 0},
         **{"paragraphs": list(result.paragraphs), "engine": result.engine},
     }
     article = {"article_id": "a", "lead": lead, "split": "test"}
+    settings = ParagraphSettings(clones=CloneSettings(mirror=mirror))
     tables = (
         pa.Table.from_pylist([row], schema=dataset.schema)
         for row, dataset in ((article, ARTICLES), (document, DOCUMENTS))
     )
-    with patch("tasks.paragraphs.paragraphs.MIRROR", mirror):
-        rows = pa.Table.from_batches(build_paragraphs(*tables, ParagraphSettings()))
+    rows = pa.Table.from_batches(build_paragraphs(*tables, settings))
     return rows["text"].to_pylist(), rows["drop_reason"].to_pylist()
 
 
-def share_left(lead: str, page: bytes, mirror: float) -> float:
+def share_left(lead: str, page: bytes, mirror: float | None) -> float:
     """Return the share (0-1) of the lead's bigrams, as they are shown, in the paragraphs that are kept of a page."""
     texts, reasons = candidates(lead, page, mirror)
     wanted = set(ngrams(_shown_words(lead), 2))
@@ -150,13 +147,14 @@ def _articles(folder: Path) -> list[dict]:
 def main(folder: Path, leads: int = 83, pages: int | None = None) -> None:
     """Print the table and the pairs. `pages`: pairs of section and page to compare; None = all."""
     texts = [row["lead"] for row in _articles(folder) if len(row["lead"].split()) >= 100][:leads]
+    threshold = CloneSettings().mirror
     print(f"{len(texts)} leads; % of their bigrams left in the sources\n{'layout':<30} {'before':>8} {'after':>8}")
     for layout in LAYOUTS:
         mirrors = [(lead, web_page(lead, layout)) for lead in texts]
-        before, after = (np.mean([share_left(*page, rule) for page in mirrors]) for rule in (_NO_RULE, MIRROR))
+        before, after = (np.mean([share_left(*page, rule) for page in mirrors]) for rule in (None, threshold))
         print(f"{layout:<30} {100 * before:>8.1f} {100 * after:>8.1f}", flush=True)
     shares = np.array(honest_shares(folder, pages))
-    refused = int((shares > MIRROR).sum())
+    refused = int((shares > (threshold or 1)).sum())
     print(f"{len(shares)} real pairs: highest share {shares.max():.2f}, {refused} above the threshold")
 
 

@@ -14,7 +14,7 @@ from tasks.extraction.settings import HTML_ENGINES
 from tasks.paragraphs.filter import MAX_CHARACTERS, ParagraphReason, drop_reason
 from tasks.paragraphs.mirrors import LeadNgrams
 from tasks.paragraphs.quality import find_junk
-from tasks.paragraphs.settings import MIRROR, OF_ARTICLE, PART_RECALL, CloneSettings, ParagraphSettings
+from tasks.paragraphs.settings import OF_ARTICLE, CloneSettings, ParagraphSettings
 from tasks.rights.conditions import COLUMNS, for_training, parse_conditions, refusal
 from tasks.rights.text_columns import mask_personal
 from tasks.text.language import article_language, in_other_language
@@ -50,14 +50,15 @@ class LeadClones:
         matched = self._bigrams.matched(paragraph)
         if not matched:
             return None
-        recall = self.settings.recall
-        if recall is not None and matched / self._bigrams.total > recall:
+        settings = self.settings
+        if settings.recall is not None and matched / self._bigrams.total > settings.recall:
             return ParagraphReason.CLONE
         # No part can share more bigrams with the paragraph than the whole lead does: most paragraphs end here.
         if (
-            self._parts
-            and matched / self._smallest_part > PART_RECALL
-            and any(part.recall(paragraph) > PART_RECALL for part in self._parts)
+            settings.part_recall is not None
+            and self._parts
+            and matched / self._smallest_part > settings.part_recall
+            and any(part.recall(paragraph) > settings.part_recall for part in self._parts)
         ):
             return ParagraphReason.CLONE_OF_PART
         return None
@@ -185,7 +186,8 @@ class _Candidates:
             for text, split, reason in zip(texts, words, reasons, strict=True)
         ]
         copy = self._clones.is_clone(kept)
-        mirrored = [False] * len(texts) if engine is None else self._lead.mirrored(texts, MIRROR)
+        mirror = settings.clones.mirror if engine is not None else None
+        mirrored = [False] * len(texts) if mirror is None else self._lead.mirrored(texts, mirror)
         for text, paragraph, reason, repeats_lead in zip(texts, kept, reasons, mirrored, strict=True):
             yield (
                 reason

@@ -1,6 +1,6 @@
 """Settings of candidate paragraphs: what is prose, what is a clone, and how many an article may have."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field, field_validator
 
@@ -9,14 +9,6 @@ from tasks.rights.conditions import RULE_SETS, parse_conditions
 from tasks.text.language import check_language
 
 OF_ARTICLE = "article"  # the language of each article's lead, as a value of `ParagraphFilterSettings.language`
-
-# Share of the bigrams of one paragraph of the lead (its line breaks) that a copy has: finds mirrors of a lead of
-# several paragraphs.
-PART_RECALL = 0.8
-# Share of the lead's 8-grams that a crawled page has as a whole, above which its paragraphs that repeat the lead are
-# refused, however the page lays it out. Real cited pages have at most .39. Documents that the source itself holds may
-# have more, because their summaries quote them.
-MIRROR = 0.4
 
 
 class ParagraphFilterSettings(Settings):
@@ -41,8 +33,13 @@ class CloneSettings(Settings):
 
     recall: float | None = Field(0.8, ge=0, le=1)
     """share of the lead's bigrams that occur in the paragraph (Liu & Lapata 2019, sec. 4)"""
-    part_recall: ClassVar[float] = PART_RECALL
-    mirror: ClassVar[float] = MIRROR
+    part_recall: float | None = Field(0.8, ge=0, le=1)
+    """share of the bigrams of one paragraph of the lead (its line breaks) that occur in the paragraph; finds mirrors of
+    a lead of several paragraphs; null = the paper's rule alone"""
+    mirror: float | None = Field(0.4, ge=0, le=1)
+    """share of the lead's 8-grams that a crawled page has as a whole, above which its paragraphs that repeat the lead
+    are refused, however the page lays it out; at most 0.39 on real cited pages; does not apply to documents that the
+    source itself holds, because their summaries quote them; null = the papers' rule alone"""
     document: float | None = Field(None, ge=0, le=1)
     """share of the lead's words that occur in the whole document: drops all its paragraphs (Liu et al. 2018, 0.5); off,
     because a long page on the subject passes it without a copied sentence"""

@@ -9,7 +9,6 @@ from pydantic import ValidationError
 from tasks.engine.settings import Settings
 from tasks.extraction.settings import ExtractSettings
 from tasks.fetching.settings import CrawlSettings, WaybackSettings
-from tasks.paragraphs.settings import CloneSettings, ParagraphSettings
 from tasks.ranking.settings import RankerSettings
 from tasks.sources.settings import MiniwebSettings, Tensor2TensorSettings
 from tasks.summarization.settings import AttentionSettings, DecodingSettings, SummarizerSettings, TrainingSettings
@@ -100,12 +99,13 @@ def test_what_training_is_told_reaches_the_trainer() -> None:
 
 
 def test_a_record_of_before_may_have_what_is_a_constant_now() -> None:
-    before = {"quality": 0.5, "clones": {"recall": 0.7, "part_recall": 0.8, "mirror": 0.4}}
-    assert ParagraphSettings.of_record(before) == ParagraphSettings(quality=0.5, clones=CloneSettings(recall=0.7))
-    with pytest.raises(ValidationError, match=r"clones\.part_recall"):  # the paragraphs were others
-        ParagraphSettings.of_record({"clones": {"part_recall": None}})
-    with pytest.raises(ValidationError, match=r"clones\.part_recall"):  # a person is told that it is no setting
-        ParagraphSettings.model_validate(before)
+    address = "https://archive.org/wayback/available"
+    before = {"max_bytes": 5, "wayback": {"enabled": True, "availability_url": address}}
+    assert CrawlSettings.of_record(before) == CrawlSettings(max_bytes=5, wayback=WaybackSettings(enabled=True))
+    with pytest.raises(ValidationError, match=r"wayback\.availability_url"):  # the pages were others
+        CrawlSettings.of_record({"wayback": {"availability_url": "https://other.test"}})
+    with pytest.raises(ValidationError, match=r"wayback\.availability_url"):  # a person is told that it is no setting
+        CrawlSettings.model_validate(before)
 
 
 def test_constants_that_were_settings_stay_in_the_recipe() -> None:
@@ -120,7 +120,6 @@ def test_constants_that_were_settings_stay_in_the_recipe() -> None:
     assert WaybackSettings().recipe() == {"enabled": False}
     assert MiniwebSettings().recipe()["held_back"] == 0.3
     assert MiniwebSettings().recipe()["partition_topics"] == 1000
-    assert CloneSettings().recipe() == {"recall": 0.8, "part_recall": 0.8, "mirror": 0.4, "document": None}
     gone = {"beta": 0.8, "alignment_when": "step", "prompt_title": False, "max_paragraph_tokens": None}
     assert gone.items() <= DecodingSettings().recipe().items()
     assert Tensor2TensorSettings().recipe() == {"urls": "", "content": "", "split": "files"}

@@ -107,9 +107,9 @@ def test_each_reason_in_its_place():
     assert rows["text"] == texts
 
 
-def test_without_the_rule_of_the_paper_a_copy_is_one_of_a_part():
-    rows = build([article()], [document(LEAD, WIDE, BORE)], clones=CloneSettings(recall=None))
-    assert rows["drop_reason"] == ["clone_of_part", None, None]
+def test_switched_off_rules_keep_what_they_would_drop():
+    rows = build([article()], [document(LEAD, WIDE, BORE)], clones=CloneSettings(recall=None, part_recall=None))
+    assert rows["drop_reason"] == [None] * 3
 
 
 def test_a_text_refused_once_is_no_duplicate():
