@@ -76,8 +76,8 @@ class Settings(BaseModel):
     @classmethod
     def of_record(cls, values: Mapping[str, Any]) -> Self:
         """Return settings that a record has, also one of an earlier version: what has become a constant (`ClassVar`)
-        since then is left out if it had that value. Raises ValidationError: it had another, or there is no such
-        setting."""
+        since then is left out if it had that value. Raises ValidationError: it had another value, or a setting is
+        unknown."""
         return cls.model_validate(cls._without_constants(values))
 
     @classmethod

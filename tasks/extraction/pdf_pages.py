@@ -88,8 +88,8 @@ def text_lines(page: Sequence[Line]) -> list[str]:
 
 def drawn_title(page: Sequence[Line]) -> str | None:
     """Return the lines with the largest words of a page, if they are as few as those of a title and larger than the
-    rest. A word of another font may be smaller; a symbol of a formula is no word. One word alone is a title only if the
-    page begins with it and it is no logo in capitals."""
+    rest. A word of another font may be smaller, and symbols of formulas do not count. One word alone is a title only if
+    the page begins with it. In capitals it is a logo."""
     sizes = [max((word.height for word in line if _SPELLED.search(word.text)), default=0.0) for line in page]
     least = max(sizes, default=0.0) / 1.05
     title = [word.text for line, size in zip(page, sizes, strict=True) if size > least for word in line]

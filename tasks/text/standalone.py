@@ -36,7 +36,7 @@ _ANYWHERE = [
         r"|^(?:Even (?:if|though)|Although|Whereas) [^,]*$"  # without a main clause
         r"|\? [a-z]|: [\w.-]+ --?[a-z]"  # a question and its explanation, a command
         r"|^(.{3,60}) [–—:-] \1\b"  # a heading that its sentence repeats
-        # Of a formula, which is lost
+        # These explain a formula, which is lost
         r"|(?:,|:)? where [A-Za-z]{1,2} (?:is|are|denotes?)\b|: where\b|^Where [^,]* (?:is|are) [^,]*$|[α-ω] [=<>≤≥]"
         r"|^(?:[A-Z]{3,} ){2}|^[A-Z][A-Z_]{2,} [A-Z][a-z]+ed |\d{4} \d\.$"
         r"|^[A-Z][A-Z .’'-]{3,}(?:,[^:—–(-]{2,20})?[:—–(-]|^[^.]{3,40}\((?:AP|AFP|Reuters|CNN)\)"  # a dateline
